@@ -29,23 +29,6 @@ RECTILINE_INLINE double minimiser(double b, double slope, double curvature, doub
     return x > least ? x - least : (x < -least ? x + least : 0.0);
 }
 
-// The slope of a curve with one kink, in registers.
-struct OneRamp {
-    double base, start, low, high, rate;
-
-    OneRamp() = default;
-    explicit OneRamp(const Ramps& f)
-        : base(f.base), start(f.start[0]), low(f.low[0]), high(f.high[0]), rate(f.rate[0]) {}
-    RECTILINE_INLINE double slope(double w) const {
-        const double e = w - start;
-        return base + rate * (e < low ? low : (e > high ? high : e));
-    }
-    RECTILINE_INLINE double rate_near(double w, double reach) const {
-        const double e = w - start;
-        return e + reach > low && e - reach < high ? rate : 0.0;
-    }
-};
-
 }  // namespace
 
 SmoothedL1::SmoothedL1(RowFunctions rows, bool intercept)
@@ -136,10 +119,8 @@ void SmoothedL1::add_column(std::int64_t j, double factor, std::vector<double>& 
 void SmoothedL1::smooth(double mu) {
     if (smoothed_for_ == mu) return;
     smoothed_for_ = mu;
-    const std::uint8_t* index = rows_.curve_index;
-    const int curves = index ? *std::max_element(index, index + rows_.n) + 1 : 1;
     ramps_.clear();
-    for (int k = 0; k < curves; ++k)
+    for (std::size_t k = 0; k < rows_.n_curves(); ++k)
         ramps_.emplace_back(rows_.curves[k], 1.0 / mu);
 }
 
@@ -187,16 +168,15 @@ void SmoothedL1::shift_intercept(double mu) {
 
 // The slope of a column's cost, and a bound on its curvature within its trust region.
 template <class RampsOf>
-SmoothedL1::Column SmoothedL1::look_at(std::int64_t j, double damping, RampsOf&& ramps_of) const {
+SmoothedL1::Column SmoothedL1::look_at(std::int64_t j, double damping, const RampsOf& ramps) const {
     const double trust = trust_[j];
     double slope = 0, curvature = damping * square_[j];
     for (std::int64_t e = start_[j]; e < start_[j + 1]; ++e) {
         const std::int64_t i = row_[e];
         const double t = t_[i], x = rows_.weight[i] * value_[e];
         const double reach = std::fabs(value_[e]) * trust, square = x * value_[e];
-        const auto& f = ramps_of(i);
-        slope += x * f.slope(t);
-        curvature += square * f.rate_near(t, reach);
+        slope += x * ramps[i].slope(t);
+        curvature += square * ramps[i].rate_near(t, reach);
     }
     return {slope, curvature};
 }
@@ -205,21 +185,19 @@ void SmoothedL1::sweep(double mu, bool all, Interrupt& interrupt) {
     smooth(mu);
     if (intercept_) shift_intercept(mu);
     const double damping = kDamping / mu;
-    const bool single = !rows_.curve_index && ramps_[0].start.size() == 1;
-    const OneRamp one = single ? OneRamp(ramps_[0]) : OneRamp{};
-    for (std::int64_t j = 0; j < count(); ++j) {
-        if (!all && b_[j] == 0) continue;
-        if (interrupt.poll(start_[j + 1] - start_[j])) return;
-        const Column at =
-            single ? look_at(j, damping, [&](std::int64_t) -> const OneRamp& { return one; })
-                   : look_at(j, damping, [&](std::int64_t i) -> const Ramps& { return ramps(i); });
-        if (!(at.curvature > 0)) continue;
-        const double wanted = minimiser(b_[j], at.slope, at.curvature, l1_[j]) - b_[j];
-        const double change = std::clamp(wanted, -trust_[j], trust_[j]);
-        trust_[j] = std::max(2 * std::fabs(change), 0.5 * trust_[j]);
-        b_[j] += change;
-        add_column(j, change, t_);
-    }
+    with_ramps(ramps_, rows_.curve_index, [&](const auto& ramps) {
+        for (std::int64_t j = 0; j < count(); ++j) {
+            if (!all && b_[j] == 0) continue;
+            if (interrupt.poll(start_[j + 1] - start_[j])) return;
+            const Column at = look_at(j, damping, ramps);
+            if (!(at.curvature > 0)) continue;
+            const double wanted = minimiser(b_[j], at.slope, at.curvature, l1_[j]) - b_[j];
+            const double change = std::clamp(wanted, -trust_[j], trust_[j]);
+            trust_[j] = std::max(2 * std::fabs(change), 0.5 * trust_[j]);
+            b_[j] += change;
+            add_column(j, change, t_);
+        }
+    });
 }
 
 void SmoothedL1::set_model(double mu) {

@@ -24,59 +24,32 @@ constexpr double kWeighted = 2 * kUnit;     // of a loss times its weight
 
 // What the evaluation of a curve may add to the radius of an argument: on curved pieces the point
 // where a slope touches is computed, from the end that is nearer to the minimum, with an error.
-struct Evaluation {
-    double per_argument = 0, constant = 0;
-    Evaluation() = default;
-    explicit Evaluation(const Curve& f) {
-        for (std::int64_t k = 0; k <= f.n_knots; ++k) {
-            if (!(f.curvature[k] > 0)) continue;
-            const bool right_end = k < f.n_knots && (k == 0 || f.left[k] <= 0);
-            per_argument = kTouch;
-            constant = std::max(constant, kTouch * size_of(f.knot[right_end ? k : k - 1]));
-        }
-    }
-};
+template <class Curved>
+RECTILINE_INLINE double touch_error(const Curved& f, double t) {
+    return f.touched >= 0 ? kTouch * (size_of(t) + f.touched) : 0.0;
+}
 
 struct Value {
     double loss, size;
     double steepness;  // not zero if a product was rounded, and may have underflowed
 };
 
-template <class Packed>
-RECTILINE_INLINE Value value_of(const Packed& f, double t) {
-    double a = f.at[0], v = f.value[0], m = f.slope[0], q = f.curvature[0];
-    for (int k = 1; k <= Packed::kKnots; ++k) {
-        const bool past = t > f.knot[k - 1];
-        a = past ? f.at[k] : a, v = past ? f.value[k] : v;
-        m = past ? f.slope[k] : m, q = past ? f.curvature[k] : q;
+template <class Curved>
+RECTILINE_INLINE Value value_of(const Curved& f, double t) {
+    const Piece& first = f.pieces[0];
+    double a = first.at, v = first.value, m = first.slope, q = first.curvature;
+    for (int k = 1; k <= f.last_piece(); ++k) {
+        const Piece& piece = f.pieces[k];
+        const bool past = t > piece.from;
+        a = past ? piece.at : a, v = past ? piece.value : v;
+        m = past ? piece.slope : m, q = past ? piece.curvature : q;
     }
     const double e = t - a, length = size_of(e);
-    if (Packed::kStraight) {
+    if (Curved::kStraight) {
         const double steepness = size_of(m);
         return {v + e * m, size_of(v) + length * steepness, length > 0 ? steepness : 0.0};
     }
     return {v + e * (m + 0.5 * q * e), size_of(v) + length * (size_of(m) + 0.5 * q * length),
-            length > 0 ? size_of(m) + q : 0.0};
-}
-
-// A curve with any number of knots, asked as if it were packed.
-struct AnyCurve {
-    const Curve& curve;
-    double fenchel_young(double t, double s) const {
-        const double term = curve.fenchel_young(t, s);
-        return term > 0 ? term : 0.0;
-    }
-};
-
-Value value_of(const AnyCurve& any, double t) {
-    const Curve& f = any.curve;
-    const std::int64_t k = f.piece(t);
-    const bool right_end = k < f.n_knots && (k == 0 || f.left[k] <= 0);
-    const std::int64_t j = right_end ? k : k - 1;
-    const double m = right_end ? f.left[j] : f.right[j], q = f.curvature[k];
-    const double e = t - f.knot[j], length = size_of(e);
-    return {f.value[j] + e * (m + 0.5 * q * e),
-            size_of(f.value[j]) + length * (size_of(m) + 0.5 * q * length),
             length > 0 ? size_of(m) + q : 0.0};
 }
 
@@ -96,8 +69,8 @@ struct RowBound {
 
 // The slope is known within `room` of s.
 template <class Curved>
-RECTILINE_INLINE RowBound bound_of(const Curved& f, double t, double e, double s, double lowest,
-                                   double highest, double room) {
+RECTILINE_INLINE RowBound bound_of(const Curved& f, double t, double e, double s, double room) {
+    const double lowest = f.lowest_slope(), highest = f.highest_slope();
     const Value at = value_of(f, t), below = value_of(f, t - e), above = value_of(f, t + e);
     const double moved = larger(size_of(below.loss - at.loss), size_of(above.loss - at.loss));
     const double size = larger(at.size, larger(below.size, above.size));
@@ -129,26 +102,25 @@ struct Multipliers {
     double share, spread;
 };
 
-template <class Packed>
-RECTILINE_MULTIVERSION BlockBounds block_bounds(const Packed& curve, const RowFunctions& rows,
+template <class Curves>
+RECTILINE_MULTIVERSION BlockBounds block_bounds(const Curves& curves, const RowFunctions& rows,
                                                 RowBlock block, Arguments at, Multipliers dual,
-                                                double lowest, double highest,
-                                                Evaluation evaluation, CompensatedLanes& loss) {
-    const Packed f = curve;
+                                                CompensatedLanes& loss) {
+    const Curves of = curves;
     const double *weight = rows.weight, *direction = rows.direction;
     const double *value = at.value.data(), *radius = at.radius.data();
-    const double per_argument = evaluation.per_argument, constant = evaluation.constant;
     double losses[RowBlocks::kRows];
     double size = 0, error = 0, gap = 0, upper = 0;
 #pragma omp simd reduction(+ : size, error, gap, upper)
     for (std::int64_t i = block.first; i < block.last; ++i) {
+        const auto& f = of[i];
         const double w = weight[i], t = value[i];
-        const double e = visible(radius[i] + (per_argument * size_of(t) + constant), t);
+        const double e = visible(radius[i] + touch_error(f, t), t);
         double s = w > 0 ? dual.share * (direction[i] * dual.g[i]) / w : 0.0;
         const double room = dual.spread * size_of(s);
-        s = s < lowest ? lowest : s;
-        s = s > highest ? highest : s;
-        const RowBound row = bound_of(f, t, e, s, lowest, highest, room);
+        s = s < f.lowest_slope() ? f.lowest_slope() : s;
+        s = s > f.highest_slope() ? f.highest_slope() : s;
+        const RowBound row = bound_of(f, t, e, s, room);
         const double counts = w > 0 ? 1.0 : 0.0;
         losses[i - block.first] = w * row.loss;
         size += w * size_of(row.loss), error += w * row.loss_error + counts * row.loss_lost;
@@ -158,45 +130,20 @@ RECTILINE_MULTIVERSION BlockBounds block_bounds(const Packed& curve, const RowFu
     return {size, error, gap, upper};
 }
 
-// One row with any curve, whose multiplier moves by up to `move`; its weight must be positive.
-RowBound any_row(const RowFunctions& rows, std::int64_t i, Arguments at, Multipliers dual,
-                 double move, Evaluation evaluation) {
-    const Curve& f = rows.curve(i);
-    const double w = rows.weight[i], lowest = f.lowest_slope(), highest = f.highest_slope();
-    const double t = at.value[i];
-    const double e =
-        visible(at.radius[i] + (evaluation.per_argument * size_of(t) + evaluation.constant), t);
-    const double s = std::clamp(dual.share * (rows.direction[i] * dual.g[i]) / w, lowest, highest);
-    const double room = dual.spread * size_of(s) + kTerm * move / w;
-    return bound_of(AnyCurve{f}, t, e, s, lowest, highest, room);
-}
-
-BlockBounds mixed_block_bounds(const RowFunctions& rows, RowBlock block, Arguments at,
-                               Multipliers dual, CompensatedLanes& loss) {
-    double losses[RowBlocks::kRows];
-    double size = 0, error = 0, gap = 0, upper = 0;
-    for (std::int64_t i = block.first; i < block.last; ++i) {
-        const double w = rows.weight[i];
-        losses[i - block.first] = 0;
-        if (w == 0) continue;
-        const RowBound row = any_row(rows, i, at, dual, 0.0, Evaluation(rows.curve(i)));
-        losses[i - block.first] = w * row.loss;
-        size += w * size_of(row.loss), error += w * row.loss_error + row.loss_lost;
-        gap += w * row.gap, upper += w * row.gap_upper + row.gap_lost;
-    }
-    loss.add(losses, block.last - block.first);
-    return {size, error, gap, upper};
-}
-
 // The most that the Fenchel-Young term of a row grows, beyond its part of gap_upper, where its
 // multiplier moves by up to `move` inside its box.
 double growth_of(const RowFunctions& rows, std::int64_t i, Arguments at, Multipliers dual,
                  double move) {
-    const double w = rows.weight[i];
+    const double w = rows.weight[i], t = at.value[i];
     if (!(w > 0)) return 0.0;
-    const RowBound moved = any_row(rows, i, at, dual, move, Evaluation(rows.curve(i)));
+    const Curve& f = rows.curve(i);
+    const double s = std::clamp(dual.share * (rows.direction[i] * dual.g[i]) / w, f.lowest_slope(),
+                                f.highest_slope());
+    const double room = dual.spread * size_of(s);
+    const RowBound moved =
+        bound_of(f, t, visible(at.radius[i] + touch_error(f, t), t), s, room + kTerm * move / w);
     // What gap_upper has of this row may have been rounded another way: it is at least this.
-    const RowBound still = any_row(rows, i, at, dual, 0.0, Evaluation());
+    const RowBound still = bound_of(f, t, visible(at.radius[i], t), s, room);
     const double least = still.gap_upper / (kTerm * kTerm);
     const double growth = w * (kTerm * moved.gap_upper - least) + moved.gap_lost;
     return growth < kInfinity ? larger(growth, 0.0) : kInfinity;
@@ -216,17 +163,10 @@ RowTerms row_terms(const RowFunctions& rows, Arguments at, std::span<const doubl
         size.add(part.loss_size), error.add(part.loss_error);
         gap.add(part.gap), upper.add(part.gap_upper);
     };
-    const RowBlocks blocks = RowBlocks::with_weight(rows);
-    const Curve& only = rows.curves[0];
-    const double lowest = only.lowest_slope(), highest = only.highest_slope();
-    const bool packed = !rows.curve_index && with_packed(only, [&](const auto& curve) {
-        const Evaluation evaluation(only);
-        for (const RowBlock& block : blocks)
-            add(block_bounds(curve, rows, block, at, dual, lowest, highest, evaluation, loss));
+    with_curves(rows, [&](const auto& curves) {
+        for (const RowBlock& block : RowBlocks::with_weight(rows))
+            add(block_bounds(curves, rows, block, at, dual, loss));
     });
-    if (!packed)
-        for (const RowBlock& block : blocks)
-            add(mixed_block_bounds(rows, block, at, dual, loss));
     for (std::size_t k = 0; k < moves.row.size(); ++k)
         upper.add(growth_of(rows, moves.row[k], at, dual, moves.by[k]));
     const double total = loss.value(), terms = (static_cast<double>(rows.n) + 64) * kUnit;

@@ -22,48 +22,24 @@ RECTILINE_INLINE bool is_on(double t, double knot, double size) {
     return size_of(t - knot) <= kRounding * (size + size_of(knot));
 }
 
-// The knots of a curve in registers.
-template <int K>
-struct Knots {
-    double knot[K], left[K], right[K];
-    explicit Knots(const Curve& f) {
-        for (int k = 0; k < K; ++k)
-            knot[k] = f.knot[k], left[k] = f.left[k], right[k] = f.right[k];
-    }
-};
-
-template <int K, Pieces Kind>
-RECTILINE_MULTIVERSION void block_ranges(const PackedCurve<K, Kind>& curve, const Knots<K>& knots,
-                                         const RowFunctions& rows, double z, std::int64_t first,
-                                         std::int64_t last, double* low, double* high) {
-    const PackedCurve<K, Kind> f = curve;
-    const Knots<K> ends = knots;
+template <class Curves>
+RECTILINE_MULTIVERSION void block_ranges(const Curves& curves, const RowFunctions& rows, double z,
+                                         std::int64_t first, std::int64_t last, double* low,
+                                         double* high) {
+    const Curves of = curves;
     const double *weight = rows.weight, *direction = rows.direction, *offset = rows.offset;
     const double size = size_of(z);
 #pragma omp simd
     for (std::int64_t i = first; i < last; ++i) {
+        const auto& f = of[i];
         const double turn = direction[i], t = turn * z + offset[i];
         const double reach = size + size_of(offset[i]);
         double a = f.slope_at(t), b = a;
-        for (int k = 0; k < K; ++k) {
-            const bool on = is_on(t, ends.knot[k], reach);
-            a = on ? ends.left[k] : a, b = on ? ends.right[k] : b;
+        for (int k = 0; k < f.last_piece(); ++k) {
+            const bool on = is_on(t, f.pieces[k].to, reach);
+            a = on ? f.pieces[k].last_slope : a, b = on ? f.pieces[k + 1].first_slope : b;
         }
         const double w = weight[i];
-        low[i - first] = w * (turn > 0 ? a : -b);
-        high[i - first] = w * (turn > 0 ? b : -a);
-    }
-}
-
-void mixed_ranges(const RowFunctions& rows, double z, std::int64_t first, std::int64_t last,
-                  double* low, double* high) {
-    for (std::int64_t i = first; i < last; ++i) {
-        const Curve& f = rows.curve(i);
-        const double turn = rows.direction[i], t = rows.argument(i, z), w = rows.weight[i];
-        double a = f.slope_at(t), b = a;
-        for (std::int64_t k = 0; k < f.n_knots; ++k)
-            if (is_on(t, f.knot[k], size_of(z) + size_of(rows.offset[i])))
-                a = f.left[k], b = f.right[k];
         low[i - first] = w * (turn > 0 ? a : -b);
         high[i - first] = w * (turn > 0 ? b : -a);
     }
@@ -74,25 +50,13 @@ void mixed_ranges(const RowFunctions& rows, double z, std::int64_t first, std::i
 template <class Take>
 void over_blocks(const RowFunctions& rows, double z, double* low, double* high, bool keep,
                  const Take& take) {
-    const auto each = [&](const auto& fill) {
+    with_curves(rows, [&](const auto& curves) {
         for (std::int64_t i = 0; i < rows.n; i += kBlock) {
             const std::int64_t last = std::min(rows.n, i + kBlock), at = keep ? i : 0;
-            fill(i, last, low + at, high + at);
+            block_ranges(curves, rows, z, i, last, low + at, high + at);
             take(last - i);
         }
-    };
-    const bool done =
-        !rows.curve_index &&
-        with_packed(rows.curves[0], [&]<int K, Pieces Kind>(const PackedCurve<K, Kind>& packed) {
-            const Knots<K> knots(rows.curves[0]);
-            each([&](std::int64_t first, std::int64_t last, double* a, double* b) {
-                block_ranges(packed, knots, rows, z, first, last, a, b);
-            });
-        });
-    if (!done)
-        each([&](std::int64_t first, std::int64_t last, double* a, double* b) {
-            mixed_ranges(rows, z, first, last, a, b);
-        });
+    });
 }
 
 RECTILINE_MULTIVERSION void add_block(CompensatedLanes& sum, const double* x, std::int64_t count) {
@@ -139,13 +103,6 @@ double nearest_bend(const RowFunctions& rows, double z) {
         }
     }
     return at;
-}
-
-bool any_inside(const RowFunctions& rows, std::span<const std::int64_t> index,
-                std::span<const double> g, double margin) {
-    for (std::size_t k = 0; k < index.size(); ++k)
-        if (is_inside(rows, index[k], g[k], margin)) return true;
-    return false;
 }
 
 bool any_inside(const RowFunctions& rows, std::span<const double> g, double margin) {

@@ -95,7 +95,7 @@ void check_freezing(const Curve& curve, bool mixed) {
             if (keep[i] > 0) continue;
             for (std::int64_t j = 0; j < p; ++j)
                 sum[j] += expected * entry(X, i, j);
-            curved[i] = rows.weight[i] * curve.curvature[curve.piece(t)];
+            curved[i] = rows.weight[i] * curve.curvature_at(t);
             loss += rows.weight[i] * curve.loss(t);
         }
         for (std::int64_t j = 0; j < p; ++j)

@@ -62,7 +62,7 @@ class SmoothedL1 {
     template <class Use>
     void visit(const DesignView& X, std::span<const std::int64_t> columns, Use&& use);
     template <class RampsOf>
-    Column look_at(std::int64_t j, double damping, RampsOf&& ramps_of) const;
+    Column look_at(std::int64_t j, double damping, const RampsOf& ramps) const;
     void add_column(std::int64_t j, double factor, std::vector<double>& t) const;
     void smooth(double mu);
     void set_model(double mu);

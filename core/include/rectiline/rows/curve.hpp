@@ -9,170 +9,205 @@
 #include "rectiline/rooms.hpp"
 #include "rectiline/support/multiversion.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <vector>
 
 namespace rectiline::rows {
 
-struct Curve {
-    std::int64_t n_knots;
-    const double* knot;
-    const double* value;
-    const double* left;
-    const double* right;
-    const double* curvature;
+// One piece: where it starts and ends; the point, value, slope and curvature it is written from;
+// the slopes at its ends, and how far a slope moves the point where it touches; its end if slope or
+// curvature change there, else infinity.
+struct Piece {
+    double from, to, at, value, slope, curvature, first_slope, last_slope, per_slope, bend;
+};
 
-    RECTILINE_INLINE double lowest_slope() const {
-        return curvature[0] > 0 ? -std::numeric_limits<double>::infinity() : left[0];
-    }
-    RECTILINE_INLINE double highest_slope() const {
-        return curvature[n_knots] > 0 ? std::numeric_limits<double>::infinity()
-                                      : right[n_knots - 1];
-    }
-    // Index of the piece that holds t: the number of knots strictly below t.
-    RECTILINE_INLINE std::int64_t piece(double t) const {
-        std::int64_t k = 0;
-        while (k < n_knots && t > knot[k])
-            ++k;
-        return k;
-    }
+// What a curve made of pieces can be asked, without branches. `Self` has the pieces 0 .. n_knots
+// and the ends of the slopes, and may know that no piece is curved, or neither the first nor the
+// last.
+//
+// The Fenchel-Young term is the integral of |slope - s| between the argument and the point where s
+// is a slope. Piece by piece: from `touch`, the point of the piece that is nearest to it, where the
+// slope differs from s by `excess` >= 0, over a length to the nearest point to the argument. Every
+// part is non-negative, so nothing cancels.
+template <class Self>
+struct CurveOfPieces {
+    RECTILINE_INLINE double lowest_slope() const { return self().lowest; }
+    RECTILINE_INLINE double highest_slope() const { return self().highest; }
     RECTILINE_INLINE double loss(double t) const {
-        const std::int64_t k = piece(t);
-        if (k == 0) {
-            const double e = t - knot[0];
-            return value[0] + e * (left[0] + 0.5 * curvature[0] * e);
+        double a = of(0).at, v = of(0).value, m = of(0).slope, q = of(0).curvature;
+        for (int k = 1; k <= count(); ++k) {
+            const bool past = t > of(k).from;
+            a = past ? of(k).at : a, v = past ? of(k).value : v;
+            m = past ? of(k).slope : m, q = past ? of(k).curvature : q;
         }
-        if (k < n_knots && left[k] <= 0) {  // falling piece: its right end is nearer to the minimum
-            const double e = t - knot[k];
-            return value[k] + e * (left[k] + 0.5 * curvature[k] * e);
-        }
-        const double e = t - knot[k - 1];
-        return value[k - 1] + e * (right[k - 1] + 0.5 * curvature[k] * e);
+        const double e = t - a;
+        return Self::kStraight ? v + e * m : v + e * (m + 0.5 * q * e);
     }
     // A slope at t; the one of the piece on the left at a kink.
     RECTILINE_INLINE double slope_at(double t) const {
         double unused;
         return continued_slope(t, t, unused);
     }
-    RECTILINE_INLINE double curvature_at(double t) const { return curvature[piece(t)]; }
     // Slope at t of the piece that `on` lies on, continued, and its curvature.
-    RECTILINE_INLINE double continued_slope(double on, double t, double& bend) const {
-        const std::int64_t k = piece(on);
-        bend = curvature[k];
-        if (k < n_knots && (k == 0 || left[k] <= 0)) return left[k] + bend * (t - knot[k]);
-        return right[k - 1] + bend * (t - knot[k - 1]);
+    RECTILINE_INLINE double continued_slope(double on, double t, double& bent) const {
+        double a = of(0).at, m = of(0).slope, q = of(0).curvature;
+        for (int k = 1; k <= count(); ++k) {
+            const bool past = on > of(k).from;
+            a = past ? of(k).at : a, m = past ? of(k).slope : m, q = past ? of(k).curvature : q;
+        }
+        bent = q;
+        return Self::kStraight ? m : m + q * (t - a);
     }
     // Distance from t to the nearest knot at which slope or curvature changes.
     RECTILINE_INLINE double slack(double t) const {
-        double nearest = std::numeric_limits<double>::infinity();
-        for (std::int64_t k = 0; k < n_knots; ++k) {
-            const double far = std::fabs(t - knot[k]);
-            const bool bends = left[k] != right[k] || curvature[k] != curvature[k + 1];
-            nearest = bends && far < nearest ? far : nearest;
+        // Compilers make a branch of one choice alone: there is none with one knot, else several.
+        const bool one = count() == 1;
+        double nearest = one ? std::fabs(t - of(0).bend) : std::numeric_limits<double>::infinity();
+        for (int k = 0; k < count(); ++k) {
+            const double far = std::fabs(t - of(k).bend);
+            nearest = far < nearest ? far : nearest;
         }
         return nearest;
     }
-    // phi(t) + phi*(s) - s t >= 0, summed as an integral of (slope - s) between the point where s
-    // is a slope and t: every term is non-negative, so nothing cancels. Infinite outside the domain
-    // of phi*.
-    RECTILINE_INLINE double fenchel_young(double t, double s) const;
+    RECTILINE_INLINE double curvature_at(double t) const {
+        if (Self::kStraight) return 0.0;
+        double q = of(0).curvature;
+        for (int k = 1; k <= count(); ++k) {  // products, as compilers make branches of a choice
+            const double past = t > of(k).from ? 1.0 : 0.0;
+            q = past * of(k).curvature + (1.0 - past) * q;
+        }
+        return q;
+    }
+    // phi(t) + phi*(s) - s t >= 0; s must lie in the range of slopes.
+    RECTILINE_INLINE double fenchel_young(double t, double s) const {
+        double total = 0;
+        for (int k = 0; k <= count(); ++k) {
+            const Piece& p = of(k);
+            if (Self::kStraightEnds && k == 0) {  // all slopes touch its end, as those of the last
+                total += positive(p.to - t) * positive(s - p.slope);
+            } else if (Self::kStraightEnds && k == count()) {
+                total += positive(t - p.from) * positive(p.slope - s);
+            } else {
+                const double touch = clamped(p.at + (s - p.slope) * p.per_slope, k);
+                const double gone = clamped(t, k) - touch, length = gone < 0 ? -gone : gone;
+                const double under = p.first_slope - s, over = s - p.last_slope;
+                const double excess = positive(under > over ? under : over);
+                total += length * (excess + 0.5 * p.curvature * length);
+            }
+        }
+        return total;
+    }
+
+  private:
+    RECTILINE_INLINE const Self& self() const { return static_cast<const Self&>(*this); }
+    RECTILINE_INLINE const Piece& of(int k) const { return self().pieces[k]; }
+    RECTILINE_INLINE int count() const { return self().last_piece(); }
+    RECTILINE_INLINE static double positive(double x) { return x > 0 ? x : 0.0; }
+    RECTILINE_INLINE double clamped(double t, int k) const {
+        if (k > 0) t = t > of(k).from ? t : of(k).from;
+        if (k < count()) t = t < of(k).to ? t : of(k).to;
+        return t;
+    }
+};
+
+// A curve with any number of knots.
+struct Curve : CurveOfPieces<Curve> {
+    static constexpr bool kStraight = false, kStraightEnds = false;
+
+    std::int64_t n_knots;
+    const double* knot;
+    const double* value;
+    const double* left;
+    const double* right;
+    const double* curvature;
+    double lowest, highest;  // slopes
+    double touched = -1;     // the largest |at| of a curved piece; negative: none is curved
+    std::vector<Piece> pieces;
+
+    Curve(std::int64_t n_knots, const double* knot, const double* value, const double* left,
+          const double* right, const double* curvature)
+        : n_knots(n_knots),
+          knot(knot),
+          value(value),
+          left(left),
+          right(right),
+          curvature(curvature),
+          lowest(curvature[0] > 0 ? -kInfinite : left[0]),
+          highest(curvature[n_knots] > 0 ? kInfinite : right[n_knots - 1]) {
+        for (std::int64_t k = 0; k <= n_knots; ++k) {
+            pieces.push_back(piece(k));
+            if (curvature[k] > 0) touched = std::max(touched, std::fabs(pieces.back().at));
+        }
+    }
+    int last_piece() const { return static_cast<int>(n_knots); }
+    // The same where s may lie outside the range of slopes: there it is infinite.
+    double fenchel_young(double t, double s) const {
+        return s < lowest || s > highest ? kInfinite : CurveOfPieces::fenchel_young(t, s);
+    }
+
+  private:
+    static constexpr double kInfinite = std::numeric_limits<double>::infinity();
+    static constexpr double kToAnEnd = 1e300;  // on straight pieces any other slope touches there
+
+    Piece piece(std::int64_t k) const {
+        const bool first = k == 0, last = k == n_knots, curved = curvature[k] > 0;
+        // Written from the end that is nearer to the minimum.
+        const bool right_end = !last && (first || left[k] <= 0);
+        const std::int64_t j = right_end ? k : k - 1;
+        const double slope = right_end ? left[j] : right[j];
+        const double open = curved ? kInfinite : slope;
+        const bool bends = !last && (left[k] != right[k] || curvature[k] != curvature[k + 1]);
+        return {first ? -kInfinite : knot[k - 1],
+                last ? kInfinite : knot[k],
+                knot[j],
+                value[j],
+                slope,
+                curvature[k],
+                !curved ? slope
+                : first ? -open
+                        : right[k - 1],
+                !curved ? slope
+                : last  ? open
+                        : left[k],
+                curved ? 1.0 / curvature[k] : kToAnEnd,
+                bends ? knot[k] : kInfinite};
+    }
 };
 
 // The slope s of phi at prox(w) = argmin phi(t) + (t - w)^2 / (2 step): the unique s with
-// s in dphi(w - step s). `jacobian` is ds/dw, the curvature of the envelope: 1/step at a kink,
-// q/(1 + step q) on a piece of curvature q.
-struct EnvelopeSlope {
-    double slope;
-    double jacobian;
-};
-
-RECTILINE_INLINE EnvelopeSlope envelope_slope(const Curve& f, double w, double step) {
+// s in dphi(w - step s).
+RECTILINE_INLINE double envelope_slope(const Curve& f, double w, double step) {
     double e = w - f.knot[0];
     if (e < step * f.left[0]) {
-        const double q = f.curvature[0], jacobian = q / (1.0 + step * q);
-        return {f.left[0] + jacobian * (e - step * f.left[0]), jacobian};
+        const double q = f.curvature[0];
+        return f.left[0] + q / (1.0 + step * q) * (e - step * f.left[0]);
     }
     for (std::int64_t k = 0;; ++k) {
         e = w - f.knot[k];
         if (e <= step * f.right[k]) {
-            if (f.right[k] > f.left[k]) {
-                const double s = e / step;
-                return {s < f.left[k] ? f.left[k] : (s > f.right[k] ? f.right[k] : s), 1.0 / step};
-            }
-            const double q = f.curvature[k + 1];
-            return {f.right[k], q / (1.0 + step * q)};
+            if (!(f.right[k] > f.left[k])) return f.right[k];
+            const double s = e / step;
+            return s < f.left[k] ? f.left[k] : (s > f.right[k] ? f.right[k] : s);
         }
         if (k + 1 == f.n_knots || w - f.knot[k + 1] < step * f.left[k + 1]) {
-            const double q = f.curvature[k + 1], jacobian = q / (1.0 + step * q);
-            return {f.right[k] + jacobian * (e - step * f.right[k]), jacobian};
+            const double q = f.curvature[k + 1];
+            return f.right[k] + q / (1.0 + step * q) * (e - step * f.right[k]);
         }
     }
-}
-
-RECTILINE_INLINE double Curve::fenchel_young(double t, double s) const {
-    const std::int64_t K = n_knots;
-    // touch: a point with s in dphi(touch); k: number of knots at or below it.
-    double touch = 0.0;
-    std::int64_t below = 0;  // knots <= touch
-    bool on_knot = false;
-    if (s < left[0]) {
-        if (!(curvature[0] > 0)) return std::numeric_limits<double>::infinity();
-        touch = knot[0] + (s - left[0]) / curvature[0];
-    } else {
-        for (std::int64_t k = 0; k < K; ++k) {
-            if (s <= right[k]) {
-                touch = knot[k], below = k + 1, on_knot = true;
-                break;
-            }
-            if (k + 1 == K || s < left[k + 1]) {
-                if (!(curvature[k + 1] > 0)) {
-                    if (k + 1 == K) return std::numeric_limits<double>::infinity();
-                    touch = knot[k + 1], below = k + 2, on_knot = true;  // s is the piece's slope
-                    break;
-                }
-                touch = knot[k] + (s - right[k]) / curvature[k + 1], below = k + 1;
-                if (k + 1 < K && left[k + 1] <= 0)  // this end is nearer to the minimum
-                    touch = knot[k + 1] + (s - left[k + 1]) / curvature[k + 1];
-                break;
-            }
-        }
-    }
-    double total = 0.0, position = touch;
-    if (t >= touch) {
-        double excess = on_knot ? right[below - 1] - s : 0.0;
-        std::int64_t k = below;  // piece to the right of touch
-        for (; k < K && knot[k] < t; ++k) {
-            const double e = knot[k] - position;
-            total += e * (excess + 0.5 * curvature[k] * e);
-            position = knot[k];
-            excess = right[k] - s;
-        }
-        const double e = t - position;
-        return total + e * (excess + 0.5 * curvature[k] * e);
-    }
-    std::int64_t k = on_knot ? below - 1 : below;  // piece to the left of touch
-    double excess = on_knot ? s - left[k] : 0.0;
-    for (; k > 0 && knot[k - 1] > t; --k) {
-        const double e = position - knot[k - 1];
-        total += e * (excess + 0.5 * curvature[k] * e);
-        position = knot[k - 1];
-        excess = s - left[k - 1];
-    }
-    const double e = position - t;
-    return total + e * (excess + 0.5 * curvature[k] * e);
 }
 
 // Distance from t to the nearest knot, or 0 on a curved piece: how far t may move before the slope
 // changes. `slope` receives the slope there.
 RECTILINE_INLINE double slack_to_knot(const Curve& f, double t, double& slope) {
-    const std::int64_t k = f.piece(t);
-    slope = k == 0 ? f.left[0] : f.right[k - 1];
-    if (f.curvature[k] > 0) return 0.0;
-    double slack = std::numeric_limits<double>::infinity();
-    if (k > 0) slack = t - f.knot[k - 1];
-    if (k < f.n_knots && f.knot[k] - t < slack) slack = f.knot[k] - t;
-    return slack;
+    double bend;
+    slope = f.continued_slope(t, t, bend);
+    double nearest = std::numeric_limits<double>::infinity();
+    for (std::int64_t k = 0; k < f.n_knots; ++k)
+        nearest = std::min(nearest, std::fabs(t - f.knot[k]));
+    return bend > 0 ? 0.0 : nearest;
 }
 
 }  // namespace rectiline::rows

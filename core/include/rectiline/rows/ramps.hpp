@@ -13,6 +13,8 @@
 #include "rectiline/rows/curve.hpp"
 #include "rectiline/support/small_count.hpp"
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -20,20 +22,47 @@
 
 namespace rectiline::rows {
 
-struct Ramps {
-    // slope(w) = base + rate[m] * clamp(w - start[m], low[m], high[m]) summed over m
-    double base = 0, lowest = 0, highest = 0;  // the ends of the slopes of the curve
-    std::vector<double> start, low, high, rate;
+// slope(w) = base + rate[m] * clamp(w - start[m], low[m], high[m]) summed over m; `lowest` and
+// `highest` are the ends of the slopes of the curve.
+template <class Values>
+struct RampTable {
+    double base = 0, lowest = 0, highest = 0;
+    Values start, low, high, rate;
 
+    RECTILINE_INLINE double slope(double w) const {
+        double s = base;
+        for (std::size_t m = 0; m < start.size(); ++m) {
+            double e = w - start[m];
+            e = e < low[m] ? low[m] : e;
+            e = e > high[m] ? high[m] : e;
+            s += rate[m] * e;
+        }
+        return s;
+    }
+    // d slope / d w at w: the rate of the ramp that holds w, 0 on flat parts.
+    RECTILINE_INLINE double jacobian(double w) const { return rate_near(w, 0.0); }
+    // No less than the jacobian anywhere within `reach` of w.
+    RECTILINE_INLINE double rate_near(double w, double reach) const {
+        double j = 0;
+        for (std::size_t m = 0; m < start.size(); ++m) {
+            const double e = w - start[m];
+            j += e + reach > low[m] && e - reach < high[m] ? rate[m] : 0.0;
+        }
+        return j;
+    }
+};
+
+struct Ramps : RampTable<std::vector<double>> {
     Ramps() = default;
-    Ramps(const Curve& f, double S) : lowest(f.lowest_slope()), highest(f.highest_slope()) {
+    Ramps(const Curve& f, double S) {
+        lowest = f.lowest_slope(), highest = f.highest_slope();
         const double step = std::isinf(S) ? 0.0 : 1.0 / S;
         const double infinity = std::numeric_limits<double>::infinity();
         const std::int64_t K = f.n_knots;
         base = f.left[0];
         if (f.curvature[0] > 0)
-            start.push_back(f.knot[0] + step * f.left[0]), low.push_back(-infinity),
-                high.push_back(0.0), rate.push_back(f.curvature[0] / (1 + step * f.curvature[0]));
+            add(f.knot[0] + step * f.left[0], -infinity, 0.0,
+                f.curvature[0] / (1 + step * f.curvature[0]));
         for (std::int64_t k = 0; k < K; ++k) {
             if (f.right[k] > f.left[k] && step > 0)
                 climb(f.knot[k] + step * f.left[k], step * (f.right[k] - f.left[k]), S, f.right[k]);
@@ -48,75 +77,31 @@ struct Ramps {
         }
     }
 
-    RECTILINE_INLINE double slope(double w) const {
-        double s = base;
-        for (std::size_t m = 0; m < start.size(); ++m) {
-            const double e = w - start[m];
-            s += rate[m] * (e < low[m] ? low[m] : (e > high[m] ? high[m] : e));
-        }
-        return s;
-    }
-    // d slope / d w at w: the rate of the ramp that holds w, 0 on flat parts.
-    RECTILINE_INLINE double jacobian(double w) const {
-        double j = 0;
-        for (std::size_t m = 0; m < start.size(); ++m) {
-            const double e = w - start[m];
-            if (e > low[m] && e < high[m]) j += rate[m];
-        }
-        return j;
-    }
-    // No less than the jacobian anywhere within `reach` of w.
-    RECTILINE_INLINE double rate_near(double w, double reach) const {
-        double j = 0;
-        for (std::size_t m = 0; m < start.size(); ++m) {
-            const double e = w - start[m];
-            j += e + reach > low[m] && e - reach < high[m] ? rate[m] : 0.0;
-        }
-        return j;
-    }
-
   private:
+    void add(double from, double least, double most, double r) {
+        start.push_back(from), low.push_back(least), high.push_back(most), rate.push_back(r);
+    }
     // A ramp that ends at slope `top`. While slopes are negative, ramps are measured from their
     // upper end and the base moves up with them: near the minimiser nothing large is added and
     // taken away.
     void climb(double from, double length, double r, double top) {
         const bool falling = top <= 0;
-        start.push_back(falling ? from + length : from);
-        low.push_back(falling ? -length : 0.0);
-        high.push_back(falling ? 0.0 : length);
-        rate.push_back(r);
+        add(falling ? from + length : from, falling ? -length : 0.0, falling ? 0.0 : length, r);
         if (falling) base = top;
     }
 };
 
 // The ramps of rows: of all rows the same few, in registers, or of each row its own.
 template <int M>
-struct SharedRamps {
-    double start[M], low[M], high[M], rate[M], base, lowest, highest;
-
-    explicit SharedRamps(const Ramps& r) : base(r.base), lowest(r.lowest), highest(r.highest) {
-        for (int m = 0; m < M; ++m)
-            start[m] = r.start[m], low[m] = r.low[m], high[m] = r.high[m], rate[m] = r.rate[m];
+struct SharedRamps : RampTable<std::array<double, M>> {
+    explicit SharedRamps(const Ramps& r) {
+        this->base = r.base, this->lowest = r.lowest, this->highest = r.highest;
+        std::copy_n(r.start.begin(), M, this->start.begin());
+        std::copy_n(r.low.begin(), M, this->low.begin());
+        std::copy_n(r.high.begin(), M, this->high.begin());
+        std::copy_n(r.rate.begin(), M, this->rate.begin());
     }
     RECTILINE_INLINE const SharedRamps& operator[](std::int64_t) const { return *this; }
-    RECTILINE_INLINE double slope(double w) const {
-        double s = base;
-        for (int m = 0; m < M; ++m) {
-            double e = w - start[m];
-            e = e < low[m] ? low[m] : e;
-            e = e > high[m] ? high[m] : e;
-            s += rate[m] * e;
-        }
-        return s;
-    }
-    RECTILINE_INLINE double jacobian(double w) const {
-        double j = 0;
-        for (int m = 0; m < M; ++m) {
-            const double e = w - start[m];
-            j += e > low[m] && e < high[m] ? rate[m] : 0.0;
-        }
-        return j;
-    }
 };
 struct OwnRamps {
     const Ramps* ramps;

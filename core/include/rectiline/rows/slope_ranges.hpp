@@ -24,9 +24,7 @@ void slope_ranges(const RowFunctions& rows, double z, std::span<double> low,
 double nearest_bend(const RowFunctions& rows, double z);
 
 // Whether some row that counts has its g strictly inside its box: by more than `margin` of the
-// width, or at all if the box has no end. Entry k of g belongs to row index[k], or to row k.
-bool any_inside(const RowFunctions& rows, std::span<const std::int64_t> index,
-                std::span<const double> g, double margin);
+// width, or at all if the box has no end.
 bool any_inside(const RowFunctions& rows, std::span<const double> g, double margin);
 
 }  // namespace rectiline::rows
