@@ -5,6 +5,7 @@
 namespace {
 
 using rectiline::inference::BasisOutcome;
+using rectiline::inference::LevelSteps;
 using rectiline::inference::QuantileBasis;
 using rectiline::inference::ScoreSteps;
 using rectiline::inference::TrustedBall;
@@ -72,6 +73,18 @@ class Basis {
         return std::make_tuple(word(outcome), copy_vector(steps.place), copy_vector(steps.score));
     }
 
+    std::tuple<const char*, NumpyVector, NumpyIndices> follow(double level, double direction,
+                                                              std::int64_t most_steps) {
+        require(level > 0 && level < 1, "level must lie between 0 and 1");
+        require(direction == 1.0 || direction == -1.0, "direction must be 1 or -1");
+        require(weight_.is_valid(), "solve comes first");
+        LevelSteps steps;
+        const BasisOutcome outcome = run_interruptibly(kNoDeadline, [&](auto& interrupt) {
+            return basis_.follow(level, direction, most_steps, steps, interrupt);
+        });
+        return std::make_tuple(word(outcome), copy_vector(steps.level), copy_vector(steps.basis));
+    }
+
   private:
     MatrixIn columns_;
     VectorIn y_, weight_, total_;
@@ -88,5 +101,8 @@ void bind_quantile_basis(nb::module_& m) {
              "Optimise from a basis; outcome, coefficients, basis, exchanges.")
         .def("walk", &Basis::walk, "column"_a, "direction"_a, "until"_a, "centre"_a, "factor"_a,
              "radius"_a, "most_steps"_a,
-             "After solve: where the score of one fixed coefficient falls, and to what.");
+             "After solve: where the score of one fixed coefficient falls, and to what.")
+        .def("follow", &Basis::follow, "level"_a, "direction"_a, "most_steps"_a,
+             "After solve at a level: the levels on the way to 0 or 1 from which on a basis is "
+             "optimal, and the bases, one after the other.");
 }

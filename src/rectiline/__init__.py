@@ -36,6 +36,7 @@ if TYPE_CHECKING:
         MultiTaskRegressorCV,
     )
     from rectiline.formulas import formula
+    from rectiline.inference import quantile_process
     from rectiline.paths import Path, path
 
 __version__ = "0.3.0"
@@ -59,6 +60,7 @@ _LATE = {
     "formula": "rectiline.formulas",
     "make_scorer": "rectiline.estimators",
     "path": "rectiline.paths",
+    "quantile_process": "rectiline.inference",
 }
 _LATE_ROOMS = ("datasets", "estimators", "formulas", "inference", "paths", "reports", "verify")
 
@@ -94,6 +96,7 @@ __all__ = [
     "make_scorer",
     "path",
     "penalties",
+    "quantile_process",
     "rows",
     "set_threads",
     "solve",

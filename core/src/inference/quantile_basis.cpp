@@ -1,11 +1,13 @@
 #include "rectiline/inference/quantile_basis.hpp"
 
+#include "rectiline/support/dense_algebra.hpp"
 #include "rectiline/support/multiversion.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <numeric>
 
 namespace rectiline::inference {
 
@@ -15,6 +17,7 @@ constexpr std::int64_t kRefreshEvery = 64;  // exchanges between two inversions 
 constexpr double kFeasible = 1e-10;         // share of the largest weight
 constexpr double kPivot = 1e-13;            // share of a row's largest entry
 constexpr double kEqualPlaces = 1e-7;       // share of the way at which two places are one
+constexpr double kRounding = 1e-13;         // of a direction: rates below are none
 constexpr double kNever = std::numeric_limits<double>::infinity();
 constexpr std::int64_t kBlock = 512;  // samples whose rates stay in the first cache
 
@@ -23,7 +26,10 @@ constexpr std::int64_t kBlock = 512;  // samples whose rates stay in the first c
 RECTILINE_MULTIVERSION double rates_and_steps(const double* columns, std::int64_t n, std::int64_t p,
                                               const double* direction, const double* residual,
                                               const double* side, double* rate, double* step) {
-    double least = kNever;
+    double least = kNever, size = 0.0;
+    for (std::int64_t k = 0; k < p; ++k)
+        size += std::fabs(direction[k]);
+    const double slowest = kRounding * size;
     for (std::int64_t first = 0; first < n; first += kBlock) {
         const std::int64_t end = std::min(first + kBlock, n);
         for (std::int64_t i = first; i < end; ++i)
@@ -39,7 +45,7 @@ RECTILINE_MULTIVERSION double rates_and_steps(const double* columns, std::int64_
         for (std::int64_t i = first; i < end; ++i) {
             const double towards = -side[i] * rate[i], left = side[i] * residual[i];
             const double at = (left > 0.0 ? left : 0.0) / towards;
-            step[i] = towards > 0.0 ? at : kNever;
+            step[i] = towards > slowest ? at : kNever;
             smallest = step[i] < smallest ? step[i] : smallest;
         }
         least = std::min(least, smallest);
@@ -67,7 +73,7 @@ QuantileBasis::QuantileBasis(std::span<const double> columns, std::span<const do
       values_(p),
       rest_(p),
       direction_(p),
-      work_(2 * p * p),
+      work_(p),
       residual_(y.size()),
       rate_(y.size()),
       step_(y.size()),
@@ -78,7 +84,7 @@ QuantileBasis::QuantileBasis(std::span<const double> columns, std::span<const do
 BasisOutcome QuantileBasis::start(std::span<const double> weight, std::span<const double> total,
                                   std::span<const std::int64_t> basis) {
     weight_ = weight;
-    total_ = total;
+    total_.assign(total.begin(), total.end());
     n_steps_ = 0;
     likely_step_ = 0.0;
     fixed_ = -1;
@@ -92,40 +98,15 @@ BasisOutcome QuantileBasis::start(std::span<const double> weight, std::span<cons
     return refresh(true);
 }
 
-// Gauss-Jordan elimination with row exchanges on the rows of the basis.
 bool QuantileBasis::invert_basis() {
-    double* const a = work_.data();  // p x 2p: the basis, then the identity
-    const std::int64_t width = 2 * p_;
-    std::fill(work_.begin(), work_.end(), 0.0);
     double largest = 0.0;
-    for (std::int64_t h = 0; h < p_; ++h) {
+    for (std::int64_t h = 0; h < p_; ++h)
         for (std::int64_t k = 0; k < p_; ++k) {
-            a[h * width + k] = columns_[k * n_ + basis_[h]];
-            largest = std::max(largest, std::fabs(a[h * width + k]));
+            inverse_[h * p_ + k] = columns_[k * n_ + basis_[h]];
+            largest = std::max(largest, std::fabs(inverse_[h * p_ + k]));
         }
-        a[h * width + p_ + h] = 1.0;
-    }
-    for (std::int64_t k = 0; k < p_; ++k) {
-        std::int64_t best = k;
-        for (std::int64_t h = k + 1; h < p_; ++h)
-            if (std::fabs(a[h * width + k]) > std::fabs(a[best * width + k])) best = h;
-        const double pivot = a[best * width + k];
-        if (!(std::fabs(pivot) > kPivot * largest)) return false;
-        for (std::int64_t c = 0; c < width; ++c) {
-            if (best != k) std::swap(a[best * width + c], a[k * width + c]);
-            a[k * width + c] /= pivot;
-        }
-        for (std::int64_t h = 0; h < p_; ++h) {
-            const double factor = a[h * width + k];
-            if (h == k || factor == 0.0) continue;
-            for (std::int64_t c = k; c < width; ++c)
-                a[h * width + c] -= factor * a[k * width + c];
-        }
-    }
-    for (std::int64_t k = 0; k < p_; ++k)
-        for (std::int64_t h = 0; h < p_; ++h)
-            inverse_[k * p_ + h] = a[k * width + p_ + h];
-    return true;
+    Interrupt never;
+    return invert(inverse_, p_, kPivot * largest, never);
 }
 
 // Computes everything anew from the basis; the sides of other samples only if asked for.
@@ -272,10 +253,70 @@ BasisOutcome QuantileBasis::optimise(std::int64_t most_steps, Interrupt& interru
         const std::int64_t entering = cross_until_rise(-worst, look_ahead());
         if (entering < 0) return BasisOutcome::unbounded;
         exchange(slot, entering, step_[entering], rises);
-        if (since_refresh_ < kRefreshEvery)
-            compute_values();
-        else if (refresh(false) == BasisOutcome::singular)
-            return BasisOutcome::singular;
+        if (settle() == BasisOutcome::singular) return BasisOutcome::singular;
+    }
+}
+
+// The values after an exchange; now and then everything is computed anew.
+BasisOutcome QuantileBasis::settle() {
+    if (since_refresh_ >= kRefreshEvery) return refresh(false);
+    compute_values();
+    return BasisOutcome::done;
+}
+
+// The slot whose value meets an end of its box first where values move at these speeds, and when;
+// -1 if none does.
+std::int64_t QuantileBasis::first_at_end(std::span<const double> speed, double& step) const {
+    std::int64_t slot = -1;
+    step = kNever;
+    for (std::int64_t h = 0; h < p_; ++h) {
+        if (speed[h] == 0.0) continue;
+        const double left = speed[h] > 0.0 ? weight_[basis_[h]] - values_[h] : values_[h];
+        const double at = std::max(left, 0.0) / std::fabs(speed[h]);
+        if (at < step) step = at, slot = h;
+    }
+    return slot;
+}
+
+// The sample that reaches the plane first along `direction_`; -1 if none does.
+std::int64_t QuantileBasis::first_crossing() {
+    const double least = look_ahead();
+    return least == kNever ? -1 : std::find(step_.begin(), step_.end(), least) - step_.begin();
+}
+
+BasisOutcome QuantileBasis::follow(double level, double direction, std::int64_t most_steps,
+                                   LevelSteps& steps, Interrupt& interrupt) {
+    const std::int64_t limit = n_steps_ + most_steps;
+    std::vector<double> whole(static_cast<std::size_t>(p_)), speed(whole.size());
+    for (std::int64_t k = 0; k < p_; ++k)
+        whole[k] =
+            std::inner_product(weight_.begin(), weight_.end(), columns_.data() + k * n_, 0.0);
+    while (true) {
+        steps.level.push_back(level);
+        steps.basis.insert(steps.basis.end(), basis_.begin(), basis_.end());
+        for (std::int64_t h = 0; h < p_; ++h) {
+            double sum = 0.0;
+            for (std::int64_t k = 0; k < p_; ++k)
+                sum += inverse_[k * p_ + h] * whole[k];
+            speed[h] = -direction * sum;
+        }
+        double step;
+        const std::int64_t slot = first_at_end(speed, step);
+        if (slot < 0 || step >= (direction > 0 ? 1.0 - level : level)) return BasisOutcome::done;
+        if (n_steps_ >= limit) return BasisOutcome::limit;
+        if (interrupt.poll(n_ * p_)) return BasisOutcome::stopped;
+        level += direction * step;
+        for (std::int64_t k = 0; k < p_; ++k) {
+            total_[k] -= direction * step * whole[k];
+            rest_[k] -= direction * step * whole[k];
+        }
+        const bool rises = speed[slot] > 0.0;
+        for (std::int64_t k = 0; k < p_; ++k)
+            direction_[k] = rises ? -inverse_[k * p_ + slot] : inverse_[k * p_ + slot];
+        const std::int64_t entering = first_crossing();
+        if (entering < 0) return BasisOutcome::done;  // but for rounding the last basis
+        exchange(slot, entering, step_[entering], rises);
+        if (settle() == BasisOutcome::singular) return BasisOutcome::singular;
     }
 }
 
@@ -297,22 +338,15 @@ BasisOutcome QuantileBasis::walk(std::int64_t column, double direction, double u
     score_ = 0.0;
     const std::int64_t limit = n_steps_ + most_steps;
     const double began = coef_[column];
+    std::vector<double> speed(static_cast<std::size_t>(p_));
     bool beyond = false;  // the end of the walk is found; equal places belong to it
     double last = 0.0;
     while (true) {
         // The score falls until a sample of the basis has given all it has.
-        std::int64_t slot = -1;
-        double fall = kNever;
-        for (std::int64_t h = 0; h < p_; ++h) {
-            const double speed = -direction * inverse_[column * p_ + h];
-            if (speed == 0.0) continue;
-            const double left = speed > 0.0 ? weight_[basis_[h]] - values_[h] : values_[h];
-            const double at = std::max(left, 0.0) / std::fabs(speed);
-            if (at < fall) {
-                fall = at;
-                slot = h;
-            }
-        }
+        for (std::int64_t h = 0; h < p_; ++h)
+            speed[h] = -direction * inverse_[column * p_ + h];
+        double fall;
+        const std::int64_t slot = first_at_end(speed, fall);
         if (slot < 0) return BasisOutcome::singular;
         const double lead = inverse_[column * p_ + slot];
         const bool leaves_above = -direction * lead > 0.0;
@@ -327,15 +361,10 @@ BasisOutcome QuantileBasis::walk(std::int64_t column, double direction, double u
         for (std::int64_t k = 0; k < p_; ++k)
             direction_[k] = direction * inverse_[k * p_ + slot] / lead;
         if (interrupt.poll(n_ * p_)) return BasisOutcome::stopped;
-        const double least = look_ahead();
-        if (least == kNever) return beyond ? BasisOutcome::done : BasisOutcome::unbounded;
-        const std::int64_t entering = std::find(step_.begin(), step_.end(), least) - step_.begin();
-        exchange(slot, entering, least, leaves_above);
-        if (since_refresh_ >= kRefreshEvery) {
-            if (refresh(false) == BasisOutcome::singular) return BasisOutcome::singular;
-        } else {
-            compute_values();
-        }
+        const std::int64_t entering = first_crossing();
+        if (entering < 0) return beyond ? BasisOutcome::done : BasisOutcome::unbounded;
+        exchange(slot, entering, step_[entering], leaves_above);
+        if (settle() == BasisOutcome::singular) return BasisOutcome::singular;
         if (beyond && std::fabs(coef_[column] - last) > kEqualPlaces * std::fabs(last - began))
             return BasisOutcome::done;
         if (distance(ball) > ball.radius) return BasisOutcome::out_of_range;

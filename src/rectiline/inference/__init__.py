@@ -10,6 +10,7 @@ from rectiline.inference._conformal import (
 )
 from rectiline.inference._covariance import covariance
 from rectiline.inference._hypotheses import HypothesisTest, equal_slopes, rank_test, wald_test
+from rectiline.inference._process import QuantileProcess, quantile_process
 from rectiline.inference._summary import summary
 from rectiline.inference._table import SummaryTable, SummaryTables
 
@@ -17,6 +18,7 @@ __all__ = [
     "ConformalIntervals",
     "CrossConformalIntervals",
     "HypothesisTest",
+    "QuantileProcess",
     "SummaryTable",
     "SummaryTables",
     "bofinger",
@@ -26,6 +28,7 @@ __all__ = [
     "cross_conformal",
     "equal_slopes",
     "hall_sheather",
+    "quantile_process",
     "rank_test",
     "summary",
     "wald_test",

@@ -20,7 +20,7 @@ from rectiline.inference._fit import Fit
 
 Index = NDArray[np.int64]
 
-__all__ = ["NearRows", "useful_count"]
+__all__ = ["NearRows", "independent_rows", "useful_count"]
 
 _JITTER_PER_ROUNDING = (
     16.0  # of `Fit.rounding`: breaks ties between samples, which make bases singular
@@ -91,7 +91,7 @@ class NearRows:
         scale = np.sqrt(np.diag(fit.gram) / fit.n)
         jitter = np.random.default_rng(0).uniform(-1.0, 1.0, index.size)
         columns = np.ascontiguousarray((fit.rows.take(index) / scale).T)
-        first = _independent(columns, np.abs(residual[index]))
+        first = independent_rows(columns, np.abs(residual[index]))
         if first is None:
             if np.isfinite(radius):
                 return cls.of(fit, k, 4 * count, residual)
@@ -140,7 +140,7 @@ class NearRows:
         return float(np.linalg.norm(self.factor @ (coef - self.centre)))
 
 
-def _independent(columns: Matrix, distance: Vector) -> Index | None:
+def independent_rows(columns: Matrix, distance: Vector) -> Index | None:
     """Return p samples with independent rows, near ones first; None if there are not as many."""
     p = columns.shape[0]
     lengths = np.linalg.norm(columns, axis=0)

@@ -6,7 +6,9 @@
 // `optimise` exchanges samples along edges on which the loss falls, over kink after kink
 // (Barrodale and Roberts 1973). `walk` follows the optimal basis of the regression in which one
 // coefficient is fixed, as that coefficient moves away from its estimate: a parametric linear
-// program whose score sum_i x_ij (v_i - (1 - level) w_i) falls in steps (Koenker 1994).
+// program whose score sum_i x_ij (v_i - (1 - level) w_i) falls in steps (Koenker 1994). `follow`
+// lets the level itself move: the v_i of the basis are linear in it until one of them meets an end,
+// and there the basis changes (Koenker and d'Orey 1987).
 //
 // Samples that stay on their side of the plane need not be here: they enter through `total`,
 // the right-hand side above less w_i x_i of those above the plane.
@@ -37,6 +39,13 @@ struct ScoreSteps {
     std::vector<double> place, score;
 };
 
+// The bases that are optimal one after the other as the level moves: where each begins to be, and
+// its samples, p each.
+struct LevelSteps {
+    std::vector<double> level;
+    std::vector<std::int64_t> basis;
+};
+
 class QuantileBasis {
   public:
     // columns: p columns of n entries each, n being the length of y. The caller keeps both arrays.
@@ -50,6 +59,10 @@ class QuantileBasis {
     BasisOutcome walk(std::int64_t column, double direction, double until, const TrustedBall& ball,
                       std::int64_t most_steps, ScoreSteps& steps, Interrupt& interrupt);
 
+    // From an optimal basis at a level, with no samples left out, to level 0 (`direction` -1) or 1.
+    BasisOutcome follow(double level, double direction, std::int64_t most_steps, LevelSteps& steps,
+                        Interrupt& interrupt);
+
     std::int64_t n() const { return n_; }
     std::int64_t p() const { return p_; }
     std::int64_t n_steps() const { return n_steps_; }
@@ -61,6 +74,9 @@ class QuantileBasis {
     using Crossing = std::pair<double, std::int64_t>;  // step and sample
 
     BasisOutcome refresh(bool sides);
+    BasisOutcome settle();
+    std::int64_t first_at_end(std::span<const double> speed, double& step) const;
+    std::int64_t first_crossing();
     bool invert_basis();
     void compute_values();
     double look_ahead();
@@ -70,7 +86,8 @@ class QuantileBasis {
     double distance(const TrustedBall& ball) const;
 
     std::int64_t n_, p_;
-    std::span<const double> columns_, y_, weight_, total_;
+    std::span<const double> columns_, y_, weight_;
+    std::vector<double> total_;
     std::int64_t n_steps_ = 0, since_refresh_ = 0;
     std::int64_t fixed_ = -1;  // the coefficient that a walk fixes
     double score_ = 0.0;       // and its score
