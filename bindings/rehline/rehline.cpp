@@ -52,7 +52,6 @@ void bind_rehline(nb::module_& m) {
         .def_ro("sweeps", &RehlineProgress::sweeps)
         .def_ro("gap", &RehlineProgress::gap)
         .def_ro("objective", &RehlineProgress::objective)
-        .def_ro("violation", &RehlineProgress::violation)
         .def_ro("n_active", &RehlineProgress::n_active)
         .def_ro("visits", &RehlineProgress::visits)
         .def_ro("reached", &RehlineProgress::reached)

@@ -1,6 +1,4 @@
 #include "rectiline/rows/certificate.hpp"
-#include "rectiline/rows/labels.hpp"
-#include "rectiline/rows/scales.hpp"
 #include "rectiline/rows/slope_ranges.hpp"
 #include "rectiline/rows/states.hpp"
 
@@ -95,29 +93,15 @@ Ranges ranges_of_slopes(const Rows& rows, double z) {
                   [&](auto low, auto high) { slope_ranges(rows.view, z, low, high); });
 }
 
-Ranges boxes(const Rows& rows, const std::vector<double>& least, const std::vector<double>& most) {
-    checked(least, std::ssize(rows.curves), "least");
-    checked(most, std::ssize(rows.curves), "most");
-    return filled(rows.n(), rows.n(),
-                  [&](auto low, auto high) { slope_boxes(rows.view, least, most, low, high); });
-}
-
-double spread(const Rows& rows, bool about_median) {
-    gil::Released released;
-    return offset_spread(rows.view, about_median);
-}
-
 double bend_near(const Rows& rows, double z) {
     gil::Released released;
     return nearest_bend(rows.view, z);
 }
 
-bool is_any_inside(const Rows& rows, VectorIn g, double margin, std::optional<IndexIn> index) {
-    checked(g, index ? length(*index) : rows.n(), "g");
-    const auto listed = checked_indices(in(index), rows.n(), "index");
+bool is_any_inside(const Rows& rows, VectorIn g, double margin) {
+    const auto dual = checked(g, rows.n(), "g");
     gil::Released released;
-    return index ? any_inside(rows.view, listed, in(g), margin)
-                 : any_inside(rows.view, in(g), margin);
+    return any_inside(rows.view, dual, margin);
 }
 
 void make_columns(Columns* self, VectorIn rho, VectorIn l1, VectorIn lower, VectorIn upper) {
@@ -151,19 +135,9 @@ Ranges dual_range(const Columns& columns) {
     });
 }
 
-std::optional<NumpyVector> label_signs(VectorIn y) {
-    bool are_two = false;
-    NumpyVector sign =
-        filled(length(y), [&](auto out) { are_two = signs_of_labels(in(y), out).are_two; });
-    return are_two ? std::optional(sign) : std::nullopt;
-}
-
 }  // namespace
 
 void bind_rows(nb::module_& m) {
-    m.def("label_signs", &label_signs, "y"_a,
-          "-1 for the smaller and +1 for the larger of two labels; None unless y holds two finite "
-          "ones");
     nb::class_<Rows>(m, "RowFunctions",
                      "Row i costs weight[i] * phi(direction[i] * z[i] + offset[i]).")
         .def("__init__", &make_rows, "curves"_a, "direction"_a, "offset"_a, "weight"_a,
@@ -182,16 +156,10 @@ void bind_rows(nb::module_& m) {
              "right ones")
         .def("slope_ranges", &ranges_of_slopes, "z"_a,
              "The left and the right derivative of each row's cost at the prediction z")
-        .def("boxes", &boxes, "least"_a, "most"_a,
-             "The range of slopes of each row's cost in z, given those of each curve")
-        .def("offset_spread", &spread, "about_median"_a,
-             "The median distance of the offsets from their median, or from zero; the mean "
-             "distance where that is zero")
         .def("nearest_bend", &bend_near, "z"_a,
              "The prediction nearest to z at which some row is at a knot")
-        .def("any_inside", &is_any_inside, "g"_a, "margin"_a, "index"_a.none() = nb::none(),
-             "Whether some row, or one of those at `index`, has its g inside its box by more than "
-             "this share of its width");
+        .def("any_inside", &is_any_inside, "g"_a, "margin"_a,
+             "Whether some row has its g inside its box by more than this share of its width");
     nb::class_<Columns>(m, "ColumnFunctions",
                         "Column j costs rho[j]/2 b^2 + l1[j] |b| on [lower[j], upper[j]].")
         .def("__init__", &make_columns, "rho"_a, "l1"_a, "lower"_a, "upper"_a)

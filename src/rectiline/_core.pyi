@@ -105,11 +105,6 @@ def column_units(mean: Annotated[NDArray[numpy.float64], dict(shape=(None,), ord
     What to subtract from columns with these means and mean squares, None for nothing, and one over their deviations, or over the roots of their mean squares
     """
 
-def label_signs(y: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))] | None:
-    """
-    -1 for the smaller and +1 for the larger of two labels; None unless y holds two finite ones
-    """
-
 class RowFunctions:
     """Row i costs weight[i] * phi(direction[i] * z[i] + offset[i])."""
 
@@ -147,20 +142,12 @@ class RowFunctions:
         The left and the right derivative of each row's cost at the prediction z
         """
 
-    def boxes(self, least: Sequence[float], most: Sequence[float]) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
-        """The range of slopes of each row's cost in z, given those of each curve"""
-
-    def offset_spread(self, about_median: bool) -> float:
-        """
-        The median distance of the offsets from their median, or from zero; the mean distance where that is zero
-        """
-
     def nearest_bend(self, z: float) -> float:
         """The prediction nearest to z at which some row is at a knot"""
 
-    def any_inside(self, g: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], margin: float, index: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> bool:
+    def any_inside(self, g: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], margin: float) -> bool:
         """
-        Whether some row, or one of those at `index`, has its g inside its box by more than this share of its width
+        Whether some row has its g inside its box by more than this share of its width
         """
 
 class ColumnFunctions:
@@ -231,9 +218,6 @@ class RehlineProgress:
 
     @property
     def objective(self) -> float: ...
-
-    @property
-    def violation(self) -> float: ...
 
     @property
     def n_active(self) -> int: ...
@@ -606,6 +590,11 @@ class QuantileBasis:
     def walk(self, column: int, direction: float, until: float, centre: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], factor: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], radius: float, most_steps: int) -> tuple[str, Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
         """
         After solve: where the score of one fixed coefficient falls, and to what.
+        """
+
+    def follow(self, level: float, direction: float, most_steps: int) -> tuple[str, Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
+        """
+        After solve at a level: the levels on the way to 0 or 1 from which on a basis is optimal, and the bases, one after the other.
         """
 
 class PassMember:

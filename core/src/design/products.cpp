@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <vector>
 
 namespace rectiline::design {
 namespace {
@@ -39,13 +40,18 @@ void transposed_product(const DenseView<T>& X, const double* g, double* q) {
                   });
 }
 
+// Rows that stay in the nearest cache while several loops read them.
+std::int64_t rows_in_cache(std::int64_t d) {
+    return std::max<std::int64_t>(4, 16384 / std::max<std::int64_t>(1, d));
+}
+
 template <class T>
 void both_products(const DenseView<T>& X, const double* b, const double* g, double* z, double* q) {
     if (!X.rows_contiguous()) {
         product<Entry::plain>(X, b, z);
         return transposed_product<Entry::plain>(X, g, q);
     }
-    const std::int64_t block = std::max<std::int64_t>(4, 16384 / std::max<std::int64_t>(1, X.d));
+    const std::int64_t block = rows_in_cache(X.d);
     const bool ahead = is_beyond_caches(X);
     sum_over_rows(
         X.n, X.d, entries(X), q, [&](std::int64_t first, std::int64_t last, double* target) {
@@ -55,6 +61,32 @@ void both_products(const DenseView<T>& X, const double* b, const double* g, doub
                 add_rows<Entry::plain>(X.row(i), X.row_stride, m, X.d, g + i, target, false);
             }
         });
+}
+
+template <class T>
+bool moments_of_rows(const DenseView<T>& X, const double* inverse, double* sum, double* square,
+                     double* row_square) {
+    if (!X.rows_contiguous()) return false;
+    const std::vector<double> ones(static_cast<std::size_t>(rows_in_cache(X.d)), 1.0);
+    std::vector<double> both(static_cast<std::size_t>(2 * X.d));
+    const auto add = [&](std::int64_t first, std::int64_t last, double* target) {
+        for (std::int64_t i = first; i < last; i += std::ssize(ones)) {
+            const std::int64_t m = std::min(std::ssize(ones), last - i), stride = X.row_stride;
+            rows_times_vector<Entry::square>(X.row(i), stride, m, X.d, inverse, row_square + i,
+                                             is_beyond_caches(X));
+            add_rows<Entry::plain>(X.row(i), stride, m, X.d, ones.data(), target, false);
+            add_rows<Entry::square>(X.row(i), stride, m, X.d, ones.data(), target + X.d, false);
+        }
+    };
+    sum_over_rows(X.n, 2 * X.d, entries(X), both.data(), add);
+    std::copy_n(both.begin(), X.d, sum);
+    std::copy_n(both.begin() + X.d, X.d, square);
+    return true;
+}
+
+template <class T, class I>
+bool moments_of_rows(const SparseView<T, I>&, const double*, double*, double*, double*) {
+    return false;
 }
 
 // ---- sparse: "lines" are rows (CSR) or columns (CSC) --------------------------------------------
@@ -130,6 +162,16 @@ void multiply(const DesignView& X, std::span<const double> b, std::span<double> 
 
 void multiply_transposed(const DesignView& X, std::span<const double> g, std::span<double> q) {
     transposed_product<Entry::plain>(X, g, q);
+}
+
+bool moments_of_rows(const DesignView& X, std::span<const double> inverse, std::span<double> sum,
+                     std::span<double> square, std::span<double> row_square) {
+    return std::visit(
+        [&](const auto& view) {
+            return moments_of_rows(view, inverse.data(), sum.data(), square.data(),
+                                   row_square.data());
+        },
+        X);
 }
 
 void row_squares(const DesignView& X, std::span<const double> scale, std::span<double> r) {

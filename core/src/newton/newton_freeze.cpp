@@ -1,9 +1,9 @@
 // Working sets: which rows may meet a knot, and what the others add while they stay on their
 // pieces.
 #include "rectiline/design/products.hpp"
-#include "rectiline/newton/freeze_kernels.hpp"
 #include "rectiline/newton/newton_kernels.hpp"
 #include "rectiline/newton/newton_rows.hpp"
+#include "rectiline/rows/packed_curve.hpp"
 #include "rectiline/support/threads.hpp"
 
 #include <algorithm>
@@ -12,6 +12,40 @@
 #include <limits>
 
 namespace rectiline::newton {
+
+// Sums of a freezing: slopes and losses of the frozen rows, weights of the kept ones by direction.
+struct FreezeSums {
+    double slopes, loss, kept_up, kept_down, curved;
+};
+
+namespace {
+
+// Fills of the frozen rows slopes in the predictions (g) and weights times curvature, 0 for the
+// others.
+template <class Curves>
+RECTILINE_MULTIVERSION FreezeSums freeze_pass(const Curves& curves, std::int64_t first,
+                                              std::int64_t last, const RowFunctions& rows,
+                                              const double* t, const double* keep, double* g,
+                                              double* curved) {
+    const Curves f = curves;
+    const double *weight = rows.weight, *direction = rows.direction;
+    double slopes = 0, loss = 0, up = 0, down = 0, total = 0;
+#pragma omp simd reduction(+ : slopes, loss, up, down, total)
+    for (std::int64_t i = first; i < last; ++i) {
+        const double kept = keep[i] > 0 ? weight[i] : 0.0, frozen = weight[i] - kept;
+        const double slope = f[i].slope_at(t[i]);
+        g[i] = direction[i] * frozen * slope;
+        curved[i] = frozen * f[i].curvature_at(t[i]);
+        slopes += g[i];
+        total += curved[i];
+        loss += frozen * f[i].loss(t[i]);
+        up += direction[i] > 0 ? kept : 0.0;
+        down += direction[i] > 0 ? 0.0 : kept;
+    }
+    return {slopes, loss, up, down, total};
+}
+
+}  // namespace
 
 void NewtonRows::slack(std::span<double> out) const {
     assert(std::ssize(out) == rows_.n);
@@ -31,8 +65,8 @@ FreezeSums NewtonRows::set_frozen(std::span<const double> keep, std::span<double
     FreezeSums sums{0, 0, 0, 0, 0};
     with_curves(rows_, [&](const auto& curves) {
         const auto part = [&](std::int64_t first, std::int64_t last) {
-            return freeze_pass(curves, first, last, {t_.data(), rows_.weight, rows_.direction},
-                               keep.data(), {g.data(), frozen_weight_.data()});
+            return freeze_pass(curves, first, last, rows_, t_.data(), keep.data(), g.data(),
+                               frozen_weight_.data());
         };
         for (const FreezeSums& one : each_stretch(rows_.n, part)) {
             sums.slopes += one.slopes, sums.curved += one.curved, sums.loss += one.loss;

@@ -165,10 +165,7 @@ void NewtonRows::set_multiplier(std::span<const double> g) {
 void NewtonRows::prepare_ramps(double S) const {
     if (ramps_for_ == S) return;
     ramps_.clear();
-    std::int64_t n_curves = 1;
-    if (rows_.curve_index)
-        n_curves = 1 + *std::max_element(rows_.curve_index, rows_.curve_index + rows_.n);
-    for (std::int64_t k = 0; k < n_curves; ++k)
+    for (std::size_t k = 0; k < rows_.n_curves(); ++k)
         ramps_.emplace_back(rows_.curves[k], S);
     ramps_for_ = S;
 }

@@ -255,38 +255,18 @@ void NewtonSystem::multiply(const Parts& parts, std::span<const double> x, std::
 
 bool NewtonSystem::by_conjugate_gradients(const Parts& parts, std::span<const double> v,
                                           std::span<double> x, Interrupt& interrupt) {
-    const NewtonTerms& terms = parts.terms;
-    const std::int64_t p = terms.order();
-    const std::size_t size = static_cast<std::size_t>(p);
-    residual_.assign(v.begin(), v.end()), direction_.resize(size), product_.resize(size);
-    preconditioner_.assign(parts.diagonal.begin(), parts.diagonal.end());
     // The scaled columns have mean square one over all rows, so every column of J has about the
     // same curvature: the sum of the weights.
     double curvature = 0;
     for (const double weight : parts.rows.free_weight())
         curvature += weight;
+    preconditioner_.assign(parts.diagonal.begin(), parts.diagonal.end());
     for (double& entry : preconditioner_)
-        entry = 1.0 / std::max(entry + curvature, 1e-300);
-    std::fill(x.begin(), x.end(), 0.0);
-    double energy = 0, first = 0;
-    for (std::int64_t k = 0; k < kMostIterations; ++k) {
-        double next = 0;
-        for (std::int64_t j = 0; j < p; ++j)
-            next += residual_[j] * preconditioner_[j] * residual_[j];
-        if (k == 0) first = next;
-        if (next <= kResidual * kResidual * first) break;
-        for (std::int64_t j = 0; j < p; ++j)
-            direction_[j] =
-                preconditioner_[j] * residual_[j] + (k == 0 ? 0.0 : next / energy * direction_[j]);
-        energy = next;
-        multiply(parts, direction_, product_);
-        const double curve = dot(direction_.data(), product_.data(), p);
-        if (!(curve > 0)) break;
-        const double step = next / curve;
-        axpy(step, direction_.data(), x.data(), p);
-        axpy(-step, product_.data(), residual_.data(), p);
-        if (interrupt.poll(2 * parts.rows.free_entries() + p)) break;
-    }
+        entry = std::max(entry + curvature, 1e-300);
+    const std::int64_t work = 2 * parts.rows.free_entries() + std::ssize(v);
+    iterative_.solve(
+        [&](std::span<const double> move, std::span<double> out) { multiply(parts, move, out); }, v,
+        preconditioner_, kResidual, kMostIterations, [&] { return interrupt.poll(work); }, x);
     return all_finite(x) && largest(x) > 0;
 }
 

@@ -17,31 +17,21 @@ struct ConstraintStep {
     double* dual;
 };
 
-// Steps through `active` in order and drops what is to be set aside; returns how many are left.
 template <class Rows>
-RECTILINE_MULTIVERSION std::int64_t step_constraints(Rows& access, std::int64_t* active,
-                                                     std::int64_t count, const ConstraintStep& at,
-                                                     const DualMove& move, double shrink_above,
-                                                     ConstraintSums& sums) {
-    std::int64_t n_kept = 0;
-    for (std::int64_t position = 0; position < count; ++position) {
-        const std::int64_t k = active[position];
-        const bool equality = at.equality[k];
+RECTILINE_MULTIVERSION double step_constraints(Rows& access, std::int64_t count,
+                                               const ConstraintStep& at, const DualMove& move) {
+    double gap = 0;
+    for (std::int64_t k = 0; k < count; ++k) {
+        if (!(at.curvature[k] > 0)) continue;  // zero rows cannot move anything
         const double value = access.dot(0, k, move.coef.data()) + at.c[k], old = at.dual[k];
-        const bool resting = !equality && old == 0 && value >= 0;
-        if (resting && value > shrink_above) continue;
-        active[n_kept++] = k;
-        sums.steepest = std::max(sums.steepest, resting ? 0.0 : value);
-        sums.violation =
-            std::max(sums.violation, equality ? std::fabs(value) : std::max(0.0, -value));
         const double free = old - value / at.curvature[k];
-        const double next = equality ? free : std::max(0.0, free);
+        const double next = at.equality[k] ? free : std::max(0.0, free);
         if (next == old) continue;
-        sums.gap += std::fabs((next - old) * value);
+        gap += std::fabs((next - old) * value);
         at.dual[k] = next;
         move(access, 0, k, next - old);
     }
-    return n_kept;
+    return gap;
 }
 
 }  // namespace
@@ -50,8 +40,7 @@ ConstraintDuals::ConstraintDuals(LinearConstraints constraints, const ColumnFunc
     : constraints_(constraints),
       dual_(constraints.c.size(), 0.0),
       curvature_(dual_.size()),
-      slack_(dual_.size()),
-      active_(dual_.size()) {
+      slack_(dual_.size()) {
     const std::int64_t m = size(), d = columns.d;
     if (m == 0) return;
     // A few rows by columns are copied once: gathering them in every sweep would need memory.
@@ -75,8 +64,6 @@ ConstraintDuals::ConstraintDuals(LinearConstraints constraints, const ColumnFunc
     for (std::int64_t j = 0; j < d; ++j)
         inverse[j] = 1.0 / columns.rho[j];
     row_squares(constraints_.A, inverse, curvature_);
-    take_all_back();
-    n_movable_ = n_active_;
 }
 
 void ConstraintDuals::restart(std::span<const double> dual) {
@@ -84,27 +71,13 @@ void ConstraintDuals::restart(std::span<const double> dual) {
         dual_[k] = constraints_.equality[k] ? dual[k] : std::max(0.0, dual[k]);
 }
 
-void ConstraintDuals::take_all_back() {
-    n_active_ = 0;
-    for (std::int64_t k = 0; k < size(); ++k)  // zero rows cannot move anything
-        if (curvature_[k] > 0) active_[n_active_++] = k;
-}
-
-void ConstraintDuals::shuffle(Random& random) {
-    random.shuffle(active_.data(), n_active_);
-}
-
-std::int64_t ConstraintDuals::sweep(const DualMove& move, double shrink_above,
-                                    ConstraintSums& sums) {
-    if (n_active_ == 0) return 0;
-    const std::int64_t work = 2 * n_active_ * entries_per_row_;
+std::int64_t ConstraintDuals::sweep(const DualMove& move, double& gap) {
+    if (dual_.empty()) return 0;
     const ConstraintStep at{constraints_.c.data(), curvature_.data(), constraints_.equality.data(),
                             dual_.data()};
-    with_row_access(constraints_.A, [&](auto& access) {
-        n_active_ =
-            step_constraints(access, active_.data(), n_active_, at, move, shrink_above, sums);
-    });
-    return work;
+    with_row_access(constraints_.A,
+                    [&](auto& access) { gap += step_constraints(access, size(), at, move); });
+    return 2 * size() * entries_per_row_;
 }
 
 double ConstraintDuals::complementarity(std::span<const double> coef) {

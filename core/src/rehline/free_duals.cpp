@@ -93,58 +93,41 @@ bool FreeDuals::collect(const DesignView& X, const RowFunctions& rows,
     return !interrupt.stopped();
 }
 
-std::int64_t FreeDuals::conjugate_gradients(const RowFunctions& rows, double t0,
-                                            std::int64_t max_iterations, Interrupt& interrupt) {
+// image = (H + N M N' + t0 e e') move
+void FreeDuals::multiply(const RowFunctions& rows, double t0, std::span<const double> move,
+                         std::span<double> image) {
+    double balance = 0;
+    column_image_.assign(column_of_.size(), 0.0);
+    for (std::size_t k = 0; k < move.size(); ++k) {
+        if (t0 > 0) balance += rows.direction[free_[k]] * move[k];
+        for (std::int64_t e = pointer_[k]; e < pointer_[k + 1]; ++e)
+            column_image_[index_[e]] += move[k] * value_[e];
+    }
+    for (std::size_t j = 0; j < column_image_.size(); ++j)
+        column_image_[j] *= column_weight_[j];
+    for (std::size_t k = 0; k < move.size(); ++k) {
+        image[k] = curvature_[k] * move[k] + t0 * balance * rows.direction[free_[k]];
+        for (std::int64_t e = pointer_[k]; e < pointer_[k + 1]; ++e)
+            image[k] += value_[e] * column_image_[index_[e]];
+    }
+}
+
+std::int64_t FreeDuals::find_direction(const RowFunctions& rows, double t0,
+                                       std::int64_t max_iterations, Interrupt& interrupt) {
     const std::size_t m = free_.size();
-    delta_.assign(m, 0.0), residual_.resize(m), search_.resize(m), image_.resize(m);
-    diagonal_.resize(m), column_image_.resize(column_of_.size());
-    double rz = 0;
+    delta_.resize(m), descent_.resize(m), diagonal_.resize(m);
     for (std::size_t k = 0; k < m; ++k) {
         double sum = curvature_[k] + t0;
         for (std::int64_t e = pointer_[k]; e < pointer_[k + 1]; ++e)
             sum += value_[e] * value_[e] * column_weight_[index_[e]];
         diagonal_[k] = sum > 0 ? sum : 1.0;
-        residual_[k] = -gradient_[k];
-        search_[k] = residual_[k] / diagonal_[k];
-        rz += residual_[k] * search_[k];
+        descent_[k] = -gradient_[k];
     }
-    const double enough = kResidual * kResidual * rz;
-    std::int64_t iteration = 0;
-    const std::int64_t work = 2 * static_cast<std::int64_t>(value_.size());
-    for (; iteration < max_iterations && rz > enough && rz > 0 && !interrupt.poll(work);
-         ++iteration) {
-        double balance = 0;
-        std::fill(column_image_.begin(), column_image_.end(), 0.0);
-        for (std::size_t k = 0; k < m; ++k) {
-            const double p = search_[k];
-            if (t0 > 0) balance += rows.direction[free_[k]] * p;
-            for (std::int64_t e = pointer_[k]; e < pointer_[k + 1]; ++e)
-                column_image_[index_[e]] += p * value_[e];
-        }
-        for (std::size_t j = 0; j < column_image_.size(); ++j)
-            column_image_[j] *= column_weight_[j];
-        double curvature = 0;
-        for (std::size_t k = 0; k < m; ++k) {
-            double sum = curvature_[k] * search_[k] + t0 * balance * rows.direction[free_[k]];
-            for (std::int64_t e = pointer_[k]; e < pointer_[k + 1]; ++e)
-                sum += value_[e] * column_image_[index_[e]];
-            image_[k] = sum;
-            curvature += sum * search_[k];
-        }
-        if (!(curvature > 0)) break;
-        const double alpha = rz / curvature;
-        double next = 0;
-        for (std::size_t k = 0; k < m; ++k) {
-            delta_[k] += alpha * search_[k];
-            residual_[k] -= alpha * image_[k];
-            next += residual_[k] * residual_[k] / diagonal_[k];
-        }
-        const double beta = next / rz;
-        rz = next;
-        for (std::size_t k = 0; k < m; ++k)
-            search_[k] = residual_[k] / diagonal_[k] + beta * search_[k];
-    }
-    return iteration;
+    const std::int64_t work = 2 * std::ssize(value_);
+    return solver_.solve([&](std::span<const double> move,
+                             std::span<double> image) { multiply(rows, t0, move, image); },
+                         descent_, diagonal_, kResidual, max_iterations,
+                         [&] { return interrupt.poll(work); }, delta_);
 }
 
 std::int64_t FreeDuals::count(const RowFunctions& rows, std::span<const std::int64_t> active,
@@ -166,7 +149,7 @@ FreeDualStep FreeDuals::step(const DesignView& X, const RowFunctions& rows,
     // ends.
     if (out.n_free == 0 || out.n_free > columns.d) return out;
     if (!collect(X, rows, columns, active, intercept, a, coef, interrupt)) return out;
-    out.iterations = conjugate_gradients(rows, t0, max_iterations, interrupt);
+    out.iterations = find_direction(rows, t0, max_iterations, interrupt);
     const std::size_t m = free_.size();
     double descent = 0, longest = kInfinity;
     for (std::size_t k = 0; k < m; ++k) {

@@ -28,8 +28,7 @@ struct Rehline::Sweep {
     bool shrink;
     double threshold;  // rows that sit still farther than this from every knot are set aside
     bool measure;      // whether to sum the loss
-    double loss = 0, gap = 0, largest_move = 0;
-    ConstraintSums constraints = {};
+    double loss = 0, gap = 0, constraint_gap = 0, largest_move = 0;
 };
 
 namespace {
@@ -78,7 +77,7 @@ RECTILINE_MULTIVERSION std::int64_t step_rows(Rows& access, const std::int64_t* 
 
         if constexpr (Measure) loss += weight * f.loss(t);
         // the exact maximiser along this row's dual coordinate
-        const double next = weight * envelope_slope(f, t + a * r, r * weight).slope;
+        const double next = weight * envelope_slope(f, t + a * r, r * weight);
         const double change = next - a;
         if (change != 0) {
             s.a[i] = next;
@@ -204,11 +203,11 @@ bool Rehline::sweep(Rows& access, Sweep& sums, Interrupt& interrupt) {
                          : step_rows<false>(access, block, count, next, next_count, members, sums);
         std::int64_t work = 2 * count * access.length(block[0]);
         if (done % blocks_between == 0 || done + 1 == n_blocks)
-            work += constraints_.sweep(sums.move, kInfinity, sums.constraints);
+            work += constraints_.sweep(sums.move, sums.constraint_gap);
         finished = !interrupt.poll(work);
     }
     if (n_blocks == 0)
-        finished = !interrupt.poll(1 + constraints_.sweep(sums.move, kInfinity, sums.constraints));
+        finished = !interrupt.poll(1 + constraints_.sweep(sums.move, sums.constraint_gap));
     n_active_ = 0;
     for (std::int64_t b = 0; b < n_blocks; ++b) {
         const std::int64_t* members = active_.data() + b * kRowBlock;
@@ -263,7 +262,7 @@ std::int64_t Rehline::accelerate(double gap, double target, Interrupt& interrupt
 
 RehlineProgress Rehline::run(std::int64_t max_sweeps, double absolute, double relative,
                              Interrupt& interrupt) {
-    RehlineProgress progress{0, kInfinity, watch_.objective, kInfinity, 0, 0, false, false};
+    RehlineProgress progress{0, kInfinity, watch_.objective, 0, 0, false, false};
     with_row_access(X_, [&](auto& access) {
         access.reserve();
         while (progress.sweeps < max_sweeps) {
@@ -282,9 +281,8 @@ RehlineProgress Rehline::run(std::int64_t max_sweeps, double absolute, double re
             ++progress.sweeps, ++sweeps_since_refresh_;
             largest_move_ = sums.largest_move > 0 ? sums.largest_move : kInfinity;
             // An unbalanced intercept still has t0 balance^2 to gain from its next multiplier step.
-            progress.gap = sums.gap + sums.constraints.gap + constraints_.complementarity(coef()) +
+            progress.gap = sums.gap + sums.constraint_gap + constraints_.complementarity(coef()) +
                            options_.intercept_step * balance_ * balance_;
-            progress.violation = sums.constraints.violation;
             if (all_rows) {
                 full_gap_ = progress.gap, partial_visits_ = 0;
                 progress.objective = watch_.objective = sums.loss + coefficients_.penalty();

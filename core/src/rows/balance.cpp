@@ -180,11 +180,8 @@ Balance repair_with(const RowFunctions& rows, const Ends& ends, bool balanced, d
 
 // Moves g into its boxes, and to sum 0 if asked.
 Balance repair_dual(const RowFunctions& rows, bool balanced, double* g) {
-    std::uint8_t most = 0;  // the last curve that is used
-    if (rows.curve_index && rows.n > 0)
-        most = *std::max_element(rows.curve_index, rows.curve_index + rows.n);
     std::vector<SlopeEnds> ends;
-    for (std::size_t c = 0; c <= most; ++c)
+    for (std::size_t c = 0; c < rows.n_curves(); ++c)
         ends.push_back({rows.curves[c].lowest_slope(), rows.curves[c].highest_slope()});
     return rows.curve_index ? repair_with(rows, OwnEnds{ends.data(), rows.curve_index}, balanced, g)
                             : repair_with(rows, SharedEnds{ends[0]}, balanced, g);

@@ -10,18 +10,17 @@ namespace rectiline::rows {
 namespace {
 
 // Sums over a block of rows are plain; the blocks are added with compensation.
-// turn_by_weight: direction / weight, and 0 without weight.
 template <class Curves>
 RECTILINE_MULTIVERSION RowSums block_sums(const Curves& curves, const RowFunctions& rows,
-                                          RowBlock block, const double* turn_by_weight,
-                                          const double* z, const double* g) {
+                                          RowBlock block, const double* z, const double* g) {
     const Curves f = curves;
     const double *weight = rows.weight, *direction = rows.direction, *offset = rows.offset;
     double loss = 0, gap = 0;
 #pragma omp simd reduction(+ : loss, gap)
     for (std::int64_t i = block.first; i < block.last; ++i) {
         // Dividing by the weight can push a slope past its end by a rounding: bring it back.
-        double slope = g[i] * turn_by_weight[i];
+        const double quotient = direction[i] * g[i] / weight[i];
+        double slope = weight[i] > 0 ? quotient : 0.0;
         slope = slope < f[i].lowest_slope() ? f[i].lowest_slope() : slope;
         slope = slope > f[i].highest_slope() ? f[i].highest_slope() : slope;
         const double t = direction[i] * z[i] + offset[i];
@@ -29,15 +28,6 @@ RECTILINE_MULTIVERSION RowSums block_sums(const Curves& curves, const RowFunctio
         gap += weight[i] * f[i].fenchel_young(t, slope);
     }
     return {loss, gap};
-}
-
-RECTILINE_MULTIVERSION void divide_by_weight(const RowFunctions& rows, double* turn_by_weight) {
-    const double *weight = rows.weight, *direction = rows.direction;
-#pragma omp simd
-    for (std::int64_t i = 0; i < rows.n; ++i) {
-        const double quotient = direction[i] / weight[i];
-        turn_by_weight[i] = weight[i] > 0 ? quotient : 0.0;
-    }
 }
 
 template <class Curves>
@@ -66,12 +56,9 @@ RECTILINE_MULTIVERSION void block_slopes(const Curves& curves, const RowFunction
 
 RowSums row_sums(const RowFunctions& rows, std::span<const double> z, std::span<const double> g) {
     CompensatedSum loss, gap;
-    std::vector<double> turn_by_weight(static_cast<std::size_t>(rows.n));
-    divide_by_weight(rows, turn_by_weight.data());
     with_curves(rows, [&](const auto& curves) {
         for (const RowBlock& block : RowBlocks::with_weight(rows)) {
-            const RowSums part =
-                block_sums(curves, rows, block, turn_by_weight.data(), z.data(), g.data());
+            const RowSums part = block_sums(curves, rows, block, z.data(), g.data());
             loss.add(part.loss), gap.add(part.fenchel_young);
         }
     });

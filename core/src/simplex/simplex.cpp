@@ -3,6 +3,7 @@
 #include "rectiline/support/random.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace rectiline::simplex {
@@ -86,10 +87,8 @@ void BoxedSimplex::compute_values() {
             full.push_back(width_[u]);
         }
     held_.assign(m, 0.0);
-    const double* scale[3] = {full.data(), nullptr, nullptr};
-    double* out[3] = {held_.data(), nullptr, nullptr};
-    if (!full.empty())
-        A_.add_columns(high.data(), scale, static_cast<std::int64_t>(full.size()), out);
+    A_.add_columns(high.data(), std::array{Combination{full.data(), held_.data()}},
+                   std::ssize(full));
     basic_.assign(s, 0.0);
     moved_.resize(s);
     slack_ = held_;
@@ -98,14 +97,11 @@ void BoxedSimplex::compute_values() {
             const std::int32_t r = kernel_.rows[i];
             right_[i] = (side_[r] > 0.0 ? high_[r] : low_[r]) - slack_[r];
         }
-        const double* right[3] = {right_.data(), nullptr, nullptr};
-        double* found[3] = {moved_.data(), nullptr, nullptr};
-        kernel_.solve(right, found);
+        kernel_.solve(std::array{Combination{right_.data(), moved_.data()}});
         for (std::int64_t j = 0; j < s; ++j)
             basic_[j] += moved_[j];
-        scale[0] = moved_.data();
-        out[0] = slack_.data();
-        A_.add_columns(kernel_.columns.data(), scale, s, out);
+        A_.add_columns(kernel_.columns.data(),
+                       std::array{Combination{moved_.data(), slack_.data()}}, s);
     }
 }
 

@@ -24,57 +24,15 @@ RECTILINE_INLINE double scaled_sum(const double* const* lines, const double* sca
 }
 
 template <int Count>
-RECTILINE_MULTIVERSION void subtract_some(const double* const* lines, const double* scale,
-                                          std::int64_t size, double* out) {
+RECTILINE_MULTIVERSION void add_some(const double* const* lines, const double* scale,
+                                     std::int64_t size, double* out) {
     const double* line[Count];
     double factor[Count];
     for (int i = 0; i < Count; ++i)
         line[i] = lines[i], factor[i] = scale[i];
 #pragma omp simd
     for (std::int64_t k = 0; k < size; ++k)
-        out[k] -= scaled_sum<Count>(line, factor, k);
-}
-
-template <int Count, int Outputs>
-RECTILINE_MULTIVERSION void add_some(const double* const* lines, const double* const* scale,
-                                     std::int64_t size, double* const* out) {
-    const double* line[Count];
-    double factor[Outputs][Count];
-    double* target[Outputs];
-    for (int i = 0; i < Count; ++i)
-        line[i] = lines[i];
-    for (int o = 0; o < Outputs; ++o) {
-        target[o] = out[o];
-        for (int i = 0; i < Count; ++i)
-            factor[o][i] = scale[o][i];
-    }
-#pragma omp simd
-    for (std::int64_t k = 0; k < size; ++k)
-        for (int o = 0; o < Outputs; ++o)
-            target[o][k] += scaled_sum<Count>(line, factor[o], k);
-}
-
-RECTILINE_MULTIVERSION void dots2(const double* line, const double* x, const double* y,
-                                  std::int64_t size, double* out) {
-    double p = 0, q = 0;
-#pragma omp simd reduction(+ : p, q)
-    for (std::int64_t k = 0; k < size; ++k) {
-        p += line[k] * x[k];
-        q += line[k] * y[k];
-    }
-    out[0] = p, out[1] = q;
-}
-
-RECTILINE_MULTIVERSION void dots3(const double* line, const double* x, const double* y,
-                                  const double* z, std::int64_t size, double* out) {
-    double p = 0, q = 0, r = 0;
-#pragma omp simd reduction(+ : p, q, r)
-    for (std::int64_t k = 0; k < size; ++k) {
-        p += line[k] * x[k];
-        q += line[k] * y[k];
-        r += line[k] * z[k];
-    }
-    out[0] = p, out[1] = q, out[2] = r;
+        out[k] += scaled_sum<Count>(line, factor, k);
 }
 
 RECTILINE_MULTIVERSION bool any_up_to(const double* v, std::int64_t size, double most) {
@@ -87,28 +45,9 @@ RECTILINE_MULTIVERSION bool any_up_to(const double* v, std::int64_t size, double
 
 }  // namespace
 
-void dots(const double* line, const double* const* with, std::int64_t count, std::int64_t size,
-          double* out) {
-    if (count == 3)
-        dots3(line, with[0], with[1], with[2], size, out);
-    else if (count == 2)
-        dots2(line, with[0], with[1], size, out);
-    else if (count == 1)
-        out[0] = dot(line, with[0], size);
-}
-
-void subtract_lines(const double* const* lines, const double* scale, std::int64_t count,
-                    std::int64_t size, double* out) {
-    with_count<kMostSubtracted>(
-        count, [&]<int Count>() { subtract_some<Count>(lines, scale, size, out); });
-}
-
-void add_lines(const double* const* lines, const double* const* scale, std::int64_t count,
-               std::int64_t outputs, std::int64_t size, double* const* out) {
-    with_count<kMostAdded>(count, [&]<int Count>() {
-        with_count<3>(outputs,
-                      [&]<int Outputs>() { add_some<Count, Outputs>(lines, scale, size, out); });
-    });
+void add_lines(const double* const* lines, const double* scale, std::int64_t count,
+               std::int64_t size, double* out) {
+    with_count<kMostLines>(count, [&]<int Count>() { add_some<Count>(lines, scale, size, out); });
 }
 
 RECTILINE_MULTIVERSION double dot(const double* a, const double* b, std::int64_t size) {
@@ -162,17 +101,6 @@ std::int64_t list_up_to(const double* v, std::int64_t size, double most, std::in
         }
     }
     return at;
-}
-
-RECTILINE_MULTIVERSION double update_line(double* line, const double* pivot, double factor,
-                                          std::int64_t size) {
-    double sum = 0;
-#pragma omp simd reduction(+ : sum)
-    for (std::int64_t k = 0; k < size; ++k) {
-        line[k] -= factor * pivot[k];
-        sum += line[k] * line[k];
-    }
-    return sum;
 }
 
 }  // namespace rectiline::simplex

@@ -1,8 +1,10 @@
 #include "rectiline/simplex/simplex_parts.hpp"
 
 #include "rectiline/simplex/simplex_lines.hpp"
+#include "rectiline/support/dense_algebra.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numeric>
 
@@ -30,6 +32,22 @@ void restride(std::vector<double>& data, std::int64_t lines, std::int64_t used, 
     for (std::int64_t k = 0; k < lines; ++k)
         std::copy_n(data.data() + k * from, used, fresh.data() + k * to);
     data = std::move(fresh);
+}
+
+// Adds combinations of lines of a matrix, a chunk of the outputs at a time.
+void add_in_chunks(const double* data, std::int64_t stride, const std::int32_t* which,
+                   std::span<const Combination> wanted, std::int64_t count, std::int64_t size) {
+    const double* lines[kMostLines];
+    for (std::int64_t first = 0; first < size; first += kChunk) {
+        const std::int64_t some = std::min(kChunk, size - first);
+        for (std::int64_t i = 0; i < count; i += kMostLines) {
+            const std::int64_t few = std::min(kMostLines, count - i);
+            for (std::int64_t k = 0; k < few; ++k)
+                lines[k] = data + which[i + k] * stride + first;
+            for (const Combination& one : wanted)
+                add_lines(lines, one.scale + i, few, some, one.out + first);
+        }
+    }
 }
 
 // The place of the largest entry of a column, from row `first` on.
@@ -71,40 +89,16 @@ void TwoWayMatrix::add_to_rows(std::int64_t first, std::int64_t count, const std
 
 void TwoWayMatrix::subtract_rows(const std::int32_t* rows, const double* scale, std::int64_t count,
                                  double* out) const {
-    for (std::int64_t first = 0; first < n_columns_; first += kChunk) {
-        const std::int64_t size = std::min(kChunk, n_columns_ - first);
-        for (std::int64_t i = 0; i < count; i += kMostSubtracted) {
-            const std::int64_t some = std::min(kMostSubtracted, count - i);
-            const double* lines[kMostSubtracted];
-            for (std::int64_t k = 0; k < some; ++k)
-                lines[k] = row(rows[i + k]) + first;
-            subtract_lines(lines, scale + i, some, size, out + first);
-        }
-    }
+    std::vector<double> negative(scale, scale + count);
+    for (double& one : negative)
+        one = -one;
+    add_in_chunks(by_row_.data(), row_stride_, rows, std::array{Combination{negative.data(), out}},
+                  count, n_columns_);
 }
 
-void TwoWayMatrix::add_columns(const std::int32_t* columns, const double* const scale[3],
-                               std::int64_t count, double* const out[3]) const {
-    const double* given[3];
-    double* wanted[3];
-    std::int64_t outputs = 0;
-    for (int k = 0; k < 3; ++k)
-        if (scale[k] != nullptr) given[outputs] = scale[k], wanted[outputs++] = out[k];
-    for (std::int64_t first = 0; first < n_rows_; first += kChunk) {
-        const std::int64_t size = std::min(kChunk, n_rows_ - first);
-        double* target[3];
-        for (std::int64_t k = 0; k < outputs; ++k)
-            target[k] = wanted[k] + first;
-        for (std::int64_t i = 0; i < count; i += kMostAdded) {
-            const std::int64_t some = std::min(kMostAdded, count - i);
-            const double *lines[kMostAdded], *factor[3];
-            for (std::int64_t k = 0; k < some; ++k)
-                lines[k] = column(columns[i + k]) + first;
-            for (std::int64_t k = 0; k < outputs; ++k)
-                factor[k] = given[k] + i;
-            add_lines(lines, factor, some, outputs, size, target);
-        }
-    }
+void TwoWayMatrix::add_columns(const std::int32_t* columns, std::span<const Combination> wanted,
+                               std::int64_t count) const {
+    add_in_chunks(by_column_.data(), column_stride_, columns, wanted, count, n_rows_);
 }
 
 void KernelInverse::reserve(std::int64_t size, std::int64_t kept) {
@@ -114,33 +108,18 @@ void KernelInverse::reserve(std::int64_t size, std::int64_t kept) {
     stride_ = stride;
 }
 
-void KernelInverse::solve(const double* const right[3], double* const out[3]) const {
-    const double* given[3];
-    double* wanted[3];
-    std::int64_t count = 0;
-    for (int k = 0; k < 3; ++k)
-        if (right[k] != nullptr) given[count] = right[k], wanted[count++] = out[k];
-    for (std::int64_t j = 0; j < size(); ++j) {
-        double found[3];
-        dots(line(j), given, count, size(), found);
-        for (std::int64_t k = 0; k < count; ++k)
-            wanted[k][j] = found[k];
-    }
+void KernelInverse::solve(std::span<const Combination> wanted) const {
+    for (std::int64_t j = 0; j < size(); ++j)
+        for (const Combination& one : wanted)
+            one.out[j] = dot(line(j), one.scale, size());
 }
 
 void KernelInverse::solve_transposed(const double* left, double* out) const {
     const std::int64_t s = size();
+    std::vector<std::int32_t> lines(static_cast<std::size_t>(s));
+    std::iota(lines.begin(), lines.end(), 0);
     std::fill(out, out + s, 0.0);
-    for (std::int64_t j = 0; j < s; j += kMostSubtracted) {
-        const std::int64_t some = std::min(kMostSubtracted, s - j);
-        const double* lines[kMostSubtracted];
-        double scale[kMostSubtracted];
-        for (std::int64_t k = 0; k < some; ++k) {
-            lines[k] = line(j + k);
-            scale[k] = -left[j + k];
-        }
-        subtract_lines(lines, scale, some, s, out);
-    }
+    add_in_chunks(inverse_.data(), stride_, lines.data(), std::array{Combination{left, out}}, s, s);
 }
 
 // Subtracts the pivot line from all others (`count` entries of each), so that the new column
@@ -252,34 +231,11 @@ bool KernelInverse::factorise(const TwoWayMatrix& A, Interrupt& interrupt) {
     return false;
 }
 
-// Gauss-Jordan in place with row exchanges, which become column exchanges of the inverse. False,
-// and nothing has changed, if a pivot is missing or the interrupt asks to stop.
+// False, and nothing has changed, if a pivot is missing or the interrupt asks to stop.
 bool KernelInverse::invert(const TwoWayMatrix& A, Interrupt& interrupt) {
     const std::int64_t s = size();
     std::vector<double> work = entries(A);
-    std::vector<std::int64_t> swapped(static_cast<std::size_t>(s));
-    for (std::int64_t k = 0; k < s; ++k) {
-        const std::int64_t best = pivot_row(work, s, k, k);
-        const double pivot = work[best * s + k];
-        if (!(std::fabs(pivot) > kSingular) || interrupt.poll(s * s)) return false;
-        swapped[k] = best;
-        double* line_k = work.data() + k * s;
-        if (best != k) std::swap_ranges(line_k, line_k + s, work.data() + best * s);
-        line_k[k] = 1.0;
-        for (std::int64_t j = 0; j < s; ++j)
-            line_k[j] /= pivot;
-        for (std::int64_t i = 0; i < s; ++i) {
-            double* one = work.data() + i * s;
-            const double factor = one[k];
-            if (i == k || factor == 0.0) continue;
-            one[k] = 0.0;
-            update_line(one, line_k, factor, s);
-        }
-    }
-    for (std::int64_t k = s; k-- > 0;)
-        if (swapped[k] != k)
-            for (std::int64_t i = 0; i < s; ++i)
-                std::swap(work[i * s + k], work[i * s + swapped[k]]);
+    if (!support::invert(work, s, kSingular, interrupt)) return false;
     reserve(s, 0);
     for (std::int64_t j = 0; j < s; ++j)
         std::copy_n(work.data() + j * s, s, inverse_.data() + j * stride_);

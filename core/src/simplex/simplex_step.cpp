@@ -1,6 +1,7 @@
 #include "rectiline/simplex/simplex.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 
@@ -32,10 +33,8 @@ void BoxedSimplex::flip(std::int64_t passed) {
             side_[r] = -side_[r];
         }
     }
-    const double* scale[3] = {change.data(), nullptr, nullptr};
-    double* out[3] = {flips_.data(), nullptr, nullptr};
-    if (!change.empty())
-        A_.add_columns(columns.data(), scale, static_cast<std::int64_t>(change.size()), out);
+    A_.add_columns(columns.data(), std::array{Combination{change.data(), flips_.data()}},
+                   std::ssize(change));
     for (std::int64_t i = 0; i < kernel_.size(); ++i)
         right_[i] -= flips_[kernel_.rows[i]];
     for (std::int64_t r = 0; r < n_rows(); ++r)
@@ -62,12 +61,15 @@ double BoxedSimplex::image(const Leaving& leaving, const Crossing& entering) {
     std::copy(flips_.begin(), flips_.end(), moved_rows_.begin());
     for (auto* one : {&alpha_, &tau_, &moved_})
         one->resize(s);
-    const double* right[3] = {gathered_.data(), line_.data(), flipped_ ? right_.data() : nullptr};
-    double* out[3] = {alpha_.data(), tau_.data(), moved_.data()};
-    kernel_.solve(right, out);
-    const double* scale[3] = {alpha_.data(), tau_.data(), flipped_ ? moved_.data() : nullptr};
-    double* rows[3] = {alpha_rows_.data(), tau_rows_.data(), moved_rows_.data()};
-    A_.add_columns(kernel_.columns.data(), scale, s, rows);
+    const Combination in_kernel[] = {{gathered_.data(), alpha_.data()},
+                                     {line_.data(), tau_.data()},
+                                     {right_.data(), moved_.data()}};
+    const Combination in_rows[] = {{alpha_.data(), alpha_rows_.data()},
+                                   {tau_.data(), tau_rows_.data()},
+                                   {moved_.data(), moved_rows_.data()}};
+    const std::size_t wanted = flipped_ ? 3 : 2;
+    kernel_.solve({in_kernel, wanted});
+    A_.add_columns(kernel_.columns.data(), {in_rows, wanted}, s);
     return leaving.index >= 0 ? alpha_[leaving.index] : alpha_rows_[-1 - leaving.index];
 }
 

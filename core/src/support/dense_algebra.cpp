@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
+#include <vector>
 
 namespace rectiline::support {
 namespace {
@@ -79,6 +81,47 @@ void square_of_rows(const double* P, std::int64_t n, std::int64_t k, std::int64_
     double one = 1, before = adds ? 1 : 0;
     routines.syrk(&lower, &transposed, &size, &depth, &one, const_cast<double*>(P), &ld, &before, C,
                   &size);
+}
+
+RECTILINE_MULTIVERSION double update_line(double* line, const double* pivot, double factor,
+                                          std::int64_t size) {
+    double sum = 0;
+#pragma omp simd reduction(+ : sum)
+    for (std::int64_t k = 0; k < size; ++k) {
+        line[k] -= factor * pivot[k];
+        sum += line[k] * line[k];
+    }
+    return sum;
+}
+
+// Row exchanges become column exchanges of the inverse.
+bool invert(std::span<double> A, std::int64_t n, double least, Interrupt& interrupt) {
+    std::vector<std::int64_t> swapped(static_cast<std::size_t>(n));
+    for (std::int64_t k = 0; k < n; ++k) {
+        std::int64_t best = k;
+        for (std::int64_t i = k + 1; i < n; ++i)
+            if (std::fabs(A[i * n + k]) > std::fabs(A[best * n + k])) best = i;
+        const double pivot = A[best * n + k];
+        if (!(std::fabs(pivot) > least) || interrupt.poll(n * n)) return false;
+        swapped[k] = best;
+        double* line_k = A.data() + k * n;
+        if (best != k) std::swap_ranges(line_k, line_k + n, A.data() + best * n);
+        line_k[k] = 1.0;
+        for (std::int64_t j = 0; j < n; ++j)
+            line_k[j] /= pivot;
+        for (std::int64_t i = 0; i < n; ++i) {
+            double* one = A.data() + i * n;
+            const double factor = one[k];
+            if (i == k || factor == 0.0) continue;
+            one[k] = 0.0;
+            update_line(one, line_k, factor, n);
+        }
+    }
+    for (std::int64_t k = n; k-- > 0;)
+        if (swapped[k] != k)
+            for (std::int64_t i = 0; i < n; ++i)
+                std::swap(A[i * n + k], A[i * n + swapped[k]]);
+    return true;
 }
 
 }  // namespace rectiline::support

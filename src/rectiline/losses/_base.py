@@ -20,7 +20,6 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rectiline import _core
 from rectiline._lazy import cached_property
 
 from ._algebra import add_losses, is_number, scale_loss
@@ -105,10 +104,6 @@ class Loss(ABC):
         """
         vector = as_vector(self, y)
         if self.of == "margin":
-            if vector.dtype == np.float64:  # the usual case, in compiled code
-                signs = _core.label_signs(np.ascontiguousarray(vector))
-                if signs is not None:
-                    return signs, np.zeros(vector.size)
             positive = self.classes(vector)[1]
             return np.where(vector == positive, 1.0, -1.0), np.zeros(vector.size)
         if self.of == "residual":

@@ -169,8 +169,14 @@ class Samples:
     @cached_property
     def dual_boxes(self) -> tuple[Vector, Vector]:
         """Range of slopes of each sample's weighted loss in its prediction."""
-        least, most = zip(*(one.curve.domain() for one in self.losses), strict=True)
-        return self.rows.boxes(least, most)
+        ends = np.array([one.curve.domain() for one in self.losses])
+        least, most = ends[0 if self.index is None else self.index].T
+        counts = self.weight > 0
+        low, high = np.zeros(counts.size), np.zeros(counts.size)
+        np.multiply(self.weight, least, out=low, where=counts)
+        np.multiply(self.weight, most, out=high, where=counts)
+        up = self.direction > 0
+        return np.where(up, low, -high), np.where(up, high, -low)
 
     # ---- scales -----------------------------------------------------------------------------
 
@@ -179,7 +185,11 @@ class Samples:
         """How much the arguments of the losses vary at zero coefficients."""
         if self.losses[0].of != "residual":
             return 1.0
-        return self.rows.offset_spread(self.fit_intercept) or 1.0
+        values = self.offset[self.weight > 0]
+        if not values.size:
+            return 1.0
+        away = np.abs(values - (_upper_median(values) if self.fit_intercept else 0.0))
+        return _upper_median(away) or float(away.mean()) or 1.0
 
     @cached_property
     def slope_width(self) -> tuple[float, bool]:
@@ -203,3 +213,8 @@ class Samples:
             sharp = bend < _SHARP_BEND * self.argument_scale
             kinks = kinks or sharp or curve.has_kinks
         return max(widths, default=1.0), kinks
+
+
+def _upper_median(values: Vector) -> float:
+    """Return the median, or the larger of the two in the middle."""
+    return float(np.partition(values, values.size // 2)[values.size // 2])

@@ -1,4 +1,4 @@
-// Sums, squares and norms of the columns and rows of a design matrix, in one pass over it.
+// Sums, squares and norms of the columns and rows of a design matrix.
 #pragma once
 
 #include "rectiline/design/design.hpp"
@@ -16,7 +16,6 @@ struct Moments {
     std::span<double> row_norm;     // at least that of (x_ij / scale_j)_j, one entry per row
 };
 
-// The scales are those of a few rows, so that they are known before the pass begins.
 void moments(const DesignView& X, const Moments& out);
 
 // In which units columns with these means and mean squares count: what to subtract from each, and

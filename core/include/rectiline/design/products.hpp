@@ -21,6 +21,11 @@ void multiply_both(const DesignView& X, std::span<const double> b, std::span<con
 // r_i = sum_j x_ij^2 scale_j
 void row_squares(const DesignView& X, std::span<const double> scale, std::span<double> r);
 
+// sum_j = sum_i x_ij, square_j = sum_i x_ij^2 and row_square_i = sum_j x_ij^2 inverse_j in one
+// pass; false, and nothing is done, unless the rows of X are dense and lie in one piece.
+bool moments_of_rows(const DesignView& X, std::span<const double> inverse, std::span<double> sum,
+                     std::span<double> square, std::span<double> row_square);
+
 // s_j = sum_i scale_i x_ij^2
 void column_squares(const DesignView& X, std::span<const double> scale, std::span<double> s);
 

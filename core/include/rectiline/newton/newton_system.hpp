@@ -15,6 +15,7 @@
 #include "rectiline/newton/newton_rows.hpp"
 #include "rectiline/newton/newton_terms.hpp"
 #include "rectiline/rooms.hpp"
+#include "rectiline/support/conjugate_gradients.hpp"
 #include "rectiline/support/interrupt.hpp"
 
 #include <cstdint>
@@ -59,7 +60,8 @@ class NewtonSystem {
     std::vector<double> H_, factor_, base_;
     std::vector<double> P_, scaled_, kernel_, explicit_columns_, schur_, image_, residual_, step_;
     std::vector<std::int64_t> explicit_;
-    std::vector<double> user_, free_image_, direction_, product_, preconditioner_;
+    std::vector<double> user_, free_image_, product_, preconditioner_;
+    ConjugateGradients iterative_;
 };
 
 }  // namespace rectiline::newton

@@ -5,10 +5,8 @@
 #include "rectiline/columns/columns.hpp"
 #include "rectiline/design/design.hpp"
 #include "rectiline/rooms.hpp"
-#include "rectiline/support/random.hpp"
 
 #include <cstdint>
-#include <limits>
 #include <span>
 #include <vector>
 
@@ -25,7 +23,6 @@ struct RehlineProgress {
     std::int64_t sweeps;    // done in this call
     double gap;             // estimate: Fenchel-Young terms met during the last sweep
     double objective;       // estimate of the primal value during the last full sweep
-    double violation;       // largest constraint violation met during the last sweep
     std::int64_t n_active;  // rows visited by the last sweep
     std::int64_t visits;    // rows visited in this call
     bool reached;           // gap estimate over all rows is at most the target
@@ -52,13 +49,6 @@ struct DualMove {
     }
 };
 
-// What the constraints' steps met during a sweep.
-struct ConstraintSums {
-    double gap = 0;                                              // what they had yet to settle
-    double violation = 0;                                        // largest
-    double steepest = -std::numeric_limits<double>::infinity();  // largest projected gradient
-};
-
 // xi, one dual coordinate per constraint: at least 0, or free for an equality.
 class ConstraintDuals {
   public:
@@ -69,13 +59,9 @@ class ConstraintDuals {
     const std::vector<double>& values() const { return dual_; }
     void restart(std::span<const double> dual);
 
-    // One exact step per active constraint. Inequalities that sit at 0 with a slack above
-    // `shrink_above` are set aside. Returns the products it took, about.
-    std::int64_t sweep(const DualMove& move, double shrink_above, ConstraintSums& sums);
-    void take_all_back();
-    void shuffle(Random& random);
-    bool all_active() const { return n_active_ == n_movable_; }
-    std::int64_t n_active() const { return n_active_; }
+    // One exact step per constraint; adds what they had yet to settle to `gap`. Returns the
+    // products it took, about.
+    std::int64_t sweep(const DualMove& move, double& gap);
 
     // sum_k |xi_k (a_k'b + c_k)|: what the constraints add to the gap at b.
     double complementarity(std::span<const double> coef);
@@ -86,8 +72,7 @@ class ConstraintDuals {
     LinearConstraints constraints_;
     std::vector<double> copied_;  // A, where its rows were not contiguous
     std::vector<double> dual_, curvature_, slack_;
-    std::vector<std::int64_t> active_;  // the first n_active_ are visited
-    std::int64_t n_active_ = 0, n_movable_ = 0, entries_per_row_ = 0;
+    std::int64_t entries_per_row_ = 0;
 };
 
 // q and b, which follow from the dual point.

@@ -15,6 +15,7 @@
 #include "rectiline/design/design.hpp"
 #include "rectiline/rooms.hpp"
 #include "rectiline/rows/rows.hpp"
+#include "rectiline/support/conjugate_gradients.hpp"
 #include "rectiline/support/interrupt.hpp"
 
 #include <cstdint>
@@ -49,14 +50,17 @@ class FreeDuals {
     bool collect(const DesignView& X, const RowFunctions& rows, const ColumnFunctions& columns,
                  std::span<const std::int64_t> active, double intercept, std::span<const double> a,
                  std::span<const double> coef, Interrupt& interrupt);
-    std::int64_t conjugate_gradients(const RowFunctions& rows, double t0,
-                                     std::int64_t max_iterations, Interrupt& interrupt);
+    void multiply(const RowFunctions& rows, double t0, std::span<const double> move,
+                  std::span<double> image);
+    std::int64_t find_direction(const RowFunctions& rows, double t0, std::int64_t max_iterations,
+                                Interrupt& interrupt);
 
     // Buffers, kept between calls.
     std::vector<std::int64_t> free_, column_of_, slot_of_, pointer_, index_;
     std::vector<double> value_, column_weight_;
     std::vector<double> low_, high_, curvature_, gradient_;
-    std::vector<double> delta_, residual_, search_, image_, diagonal_, column_image_;
+    std::vector<double> delta_, descent_, diagonal_, column_image_;
+    ConjugateGradients solver_;
     std::vector<double> trial_, dq_;
 };
 

@@ -28,6 +28,7 @@
 #include "rectiline/rooms.hpp"
 #include "rectiline/rows/rows.hpp"
 #include "rectiline/support/interrupt.hpp"
+#include "rectiline/support/random.hpp"
 
 #include <cstdint>
 #include <span>

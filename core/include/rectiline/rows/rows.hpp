@@ -5,6 +5,8 @@
 #include "rectiline/rooms.hpp"
 #include "rectiline/rows/curve.hpp"
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 
 namespace rectiline::rows {
@@ -19,6 +21,12 @@ struct RowFunctions {
 
     RECTILINE_INLINE const Curve& curve(std::int64_t i) const {
         return curve_index ? curves[curve_index[i]] : curves[0];
+    }
+    // How many curves are in use: those up to the last one.
+    std::size_t n_curves() const {
+        return curve_index && n > 0
+                   ? std::size_t{1} + *std::max_element(curve_index, curve_index + n)
+                   : 1;
     }
     RECTILINE_INLINE double argument(std::int64_t i, double z) const {
         return direction[i] * z + offset[i];

@@ -6,9 +6,16 @@
 #include "rectiline/support/interrupt.hpp"
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace rectiline::simplex {
+
+// Factors of some lines, and where their sum goes.
+struct Combination {
+    const double* scale;
+    double* out;
+};
 
 // A dense matrix to which rows and columns are appended, held by rows and by columns, so that
 // combinations of either are sums of contiguous stretches.
@@ -33,10 +40,9 @@ class TwoWayMatrix {
     // out (one per column) -= sum_i scale_i * row(rows_i)
     void subtract_rows(const std::int32_t* rows, const double* scale, std::int64_t count,
                        double* out) const;
-    // out_k (one per row) += sum_i scale_k,i * column(columns_i) for three sets of scales at once;
-    // a set without scales is left out.
-    void add_columns(const std::int32_t* columns, const double* const scale[3], std::int64_t count,
-                     double* const out[3]) const;
+    // out (one per row) += sum_i scale_i * column(columns_i), of every combination
+    void add_columns(const std::int32_t* columns, std::span<const Combination> wanted,
+                     std::int64_t count) const;
 
   private:
     std::int64_t n_rows_ = 0, n_columns_ = 0, row_stride_ = 0, column_stride_ = 0;
@@ -54,8 +60,8 @@ class KernelInverse {
     std::vector<double> norms;                // squared length of every line of the inverse
     std::int64_t n_updates = 0;               // since the last factorisation
 
-    // out_k = G right_k for up to three right-hand sides at once.
-    void solve(const double* const right[3], double* const out[3]) const;
+    // out = G scale, of every combination
+    void solve(std::span<const Combination> wanted) const;
     // out = left' G
     void solve_transposed(const double* left, double* out) const;
 

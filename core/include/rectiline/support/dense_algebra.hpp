@@ -5,8 +5,10 @@
 #pragma once
 
 #include "rectiline/rooms.hpp"
+#include "rectiline/support/interrupt.hpp"
 
 #include <cstdint>
+#include <span>
 
 namespace rectiline::support {
 
@@ -32,4 +34,10 @@ void cholesky_solve(const double* L, std::int64_t n, double* B, std::int64_t n_r
 // Lower triangle of C (n x n) = P P', P given by rows of length k, `stride` apart; `adds`: C +=.
 void square_of_rows(const double* P, std::int64_t n, std::int64_t k, std::int64_t stride, double* C,
                     bool adds = false);
+// Inverts A (n x n, by rows) in place with row exchanges; false if no pivot exceeds `least`, or
+// when it is interrupted. A is spoilt then.
+bool invert(std::span<double> A, std::int64_t n, double least, Interrupt& interrupt);
+// line -= factor * pivot; returns the squared length of the result.
+double update_line(double* line, const double* pivot, double factor, std::int64_t size);
+
 }  // namespace rectiline::support
