@@ -8,11 +8,12 @@ one another.
 from __future__ import annotations
 
 import sys
+from dataclasses import fields
 from functools import cached_property as _cached_property
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
-__all__ = ["Part", "cached_property"]
+__all__ = ["FieldsAlone", "Part", "cached_property"]
 
 T = TypeVar("T")
 
@@ -35,6 +36,13 @@ class Part(property, Generic[T]):
     if TYPE_CHECKING:
 
         def __get__(self, instance: Any, owner: Any = None) -> T: ...  # type: ignore[override]
+
+
+class FieldsAlone:
+    """A dataclass whose pickles hold its fields, and nothing that was worked out from them."""
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {one.name: getattr(self, one.name) for one in fields(cast(Any, self))}
 
 
 if TYPE_CHECKING or sys.version_info >= (3, 12):

@@ -439,6 +439,8 @@ class Checker:
             gap = share * gap + (1 - share) * (self.loss - self.least)  # the dual is concave
             if self.least > -math.inf:  # a linear term does not shrink
                 noise += (1 - share) * 4 * SUMMED * u * (abs(self.loss) + abs(self.least))
+                rounded = (self.penalty(q, 0 * e)[0] - share) * (self.loss - self.least)
+                gap, noise = gap - min(rounded, gap), noise + min(rounded, gap)
             if 10 * charged < gap:  # then the rest of q counts with its radius
                 gap, self.is_cut = charged, True
         noise = noise + blur

@@ -106,6 +106,9 @@ class Design:
         else:
             self.view = _core.DesignView.dense(X)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Design, (self.X,)
+
     @property
     def n_stored(self) -> int:
         """Number of stored entries: what one product costs."""

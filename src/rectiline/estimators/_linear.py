@@ -243,7 +243,7 @@ class LinearFitMixin(BaseLinear, Generic[Scalar]):
         warm = [earlier] if isinstance(earlier, Solution) else list(earlier)
         options = replace(RunOptions.of(self, clock), **changes)
         with FitReport(self, len(factories), data.X, data.y) as report:
-            return solve_all(factories, options, warm, report, column_names(self))
+            return solve_all(factories, options, warm, report)
 
     def _has_coef_rows(self, data: FitData) -> bool:
         """Whether ``coef_`` has a row for each problem; else there is one, and it is flat."""

@@ -15,7 +15,7 @@ from sklearn.utils._param_validation import StrOptions
 from rectiline._polling import Clock
 from rectiline._typing import Vector
 from rectiline.backends import as_design
-from rectiline.estimators._check import column_names, linear_scores
+from rectiline.estimators._check import linear_scores
 from rectiline.estimators._defaults import (
     RelativeLoss,
     auto_C,
@@ -188,7 +188,7 @@ class PLQRegressor(
         with warnings.catch_warnings():
             # Residuals of an answer that a limit cut short have nearly the same scale.
             warnings.simplefilter("ignore", ConvergenceWarning)
-            fits = solve_all(factories, options, names=column_names(self))
+            fits = solve_all(factories, options)
         residuals = [y - design.dot(fit.coef) - fit.intercept for y, fit in zip(columns, fits)]
         return np.array([robust_scale(one, weight) for one in residuals])
 

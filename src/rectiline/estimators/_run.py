@@ -15,17 +15,15 @@ from typing import Any
 
 import numpy as np
 from joblib import effective_n_jobs
-from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from rectiline._polling import Clock
-from rectiline.constraints import ConstraintRows
 from rectiline.estimators._parameters import made
 from rectiline.estimators._show import FitReport
 from rectiline.exceptions import ConvergenceWarning, InfeasibleError
 from rectiline.paths import in_threads
-from rectiline.problems import DualPoint, InfeasibilityCertificate, Problem
+from rectiline.problems import DualPoint, Problem
 from rectiline.problems.blocks import SplitDual
 from rectiline.solvers import Solution, Status, check_takes_rows, solve, solve_family
 
@@ -40,7 +38,6 @@ __all__ = [
 
 # Problems on the same dense X that are solved in shared passes: how many, on how many rows.
 _SHARED_PROBLEMS, _SHARED_ROWS, _SHARED_ROWS_PER_COLUMN = 3, 200_000, 10_000
-_MOST_LISTED = 6  # constraints listed
 
 
 @dataclass(frozen=True)
@@ -99,13 +96,11 @@ def solve_all(
     options: RunOptions,
     warm: Sequence[Solution] = (),
     report: FitReport | None = None,
-    names: NDArray[Any] | None = None,
 ) -> list[Solution]:
     """Solve every problem; the time limit is for all of them together, in fair shares.
 
     Problems are made where they are solved, so that threads share the work of encoding too.
-    Where there are as many answers in `warm` they are starts. `names` are those of the columns, for
-    messages.
+    Where there are as many answers in `warm` they are starts.
     """
     if len(warm) != len(factories):
         warm = ()
@@ -117,7 +112,7 @@ def solve_all(
     first = factories[0]()
     if not first.is_in_memory:
         family = [first, *(make() for make in factories[1:])]
-        return _solve_family(family, options, report, names, warm)
+        return _solve_family(family, options, report, warm)
     are_shared = False
     if not warm and _may_share_passes(first, len(factories), options):
         problems = [first, *(make() for make in factories[1:])]
@@ -126,7 +121,7 @@ def solve_all(
     if are_shared:
         with warnings.catch_warnings():  # what is not solved gets another solver, which tells
             warnings.simplefilter("ignore", ConvergenceWarning)
-            warm = _solve_family(problems, options, report, names)
+            warm = _solve_family(problems, options, report)
 
     def one(index: int) -> Solution:
         if are_shared and warm[index].status == "solved":
@@ -146,7 +141,7 @@ def solve_all(
             polish=options.polish,
             **options.keywords(share),
         )
-        raise_if_infeasible(solution, problem.constraint_rows, names)
+        raise_if_infeasible(solution)
         if report is not None:
             report.solved(index, solution)
         return solution
@@ -179,15 +174,14 @@ def _solve_family(
     problems: Sequence[Problem],
     options: RunOptions,
     report: FitReport | None,
-    names: NDArray[Any] | None,
     warm: Sequence[Solution] = (),
 ) -> list[Solution]:
     """Solve problems on the same rows together, in passes that they share."""
     count = len(problems)
     callbacks = [None if report is None else report.for_problem(k) for k in range(count)]
     solutions = solve_in_passes(problems, options, callbacks, options.time_limit, warm)
-    for index, (problem, solution) in enumerate(zip(problems, solutions, strict=True)):
-        raise_if_infeasible(solution, problem.terms.region.rows, names)
+    for index, solution in enumerate(solutions):
+        raise_if_infeasible(solution)
         if report is not None:
             report.solved(index, solution)
     return solutions
@@ -221,60 +215,15 @@ def _usable(warm: Solution, problem: Problem) -> Solution | None:
     return warm if fits else None
 
 
-def raise_if_infeasible(
-    solution: Solution, rows: ConstraintRows | None = None, names: NDArray[Any] | None = None
-) -> None:
-    """Raise InfeasibleError, with the proof, if no coefficients satisfy the constraints.
-
-    Parameters
-    ----------
-    solution : Solution
-    rows : ConstraintRows, optional
-        The constraints that the proof is about, to write them out.
-    names : ndarray of str, optional
-        Names of the columns.
-    """
+def raise_if_infeasible(solution: Solution) -> None:
+    """Raise InfeasibleError, with the proof, if no coefficients satisfy the constraints."""
     if solution.status != Status.INFEASIBLE:
         return
-    proof = solution.infeasibility
-    listed = [] if proof is None else _listed(proof, rows, names)
-    named = f": {'; '.join(listed)} cannot hold together" if listed else ""
     raise InfeasibleError(
-        f"No coefficients satisfy the constraints{named}. Loosen one of them; the proof is in the "
-        "`certificate` attribute of this error.",
-        proof,
+        f"{solution.infeasibility} Loosen one of them; the proof is in the `certificate` attribute "
+        "of this error.",
+        solution.infeasibility,
     )
-
-
-def _listed(
-    proof: InfeasibilityCertificate, rows: ConstraintRows | None, names: NDArray[Any] | None
-) -> list[str]:
-    """Return the constraints with a multiplier, then the bounds that the proof uses."""
-    used = np.flatnonzero(proof.inequality)
-    equal = np.flatnonzero(proof.equality)
-    if rows is None or (rows.c.size, rows.f.size) != (proof.inequality.size, proof.equality.size):
-        texts = [f"inequality row {i}" for i in used] + [f"equality row {i}" for i in equal]
-        return _cut(texts)
-    texts = [rows.text(int(i), names) for i in used]
-    texts += [rows.text(int(i), names, equality=True) for i in equal]
-    combined = proof.inequality @ rows.A + proof.equality @ rows.E
-    size = np.abs(combined).max(initial=0.0)
-    for j in np.flatnonzero(np.abs(combined) > 1e-9 * size):
-        # What the rows add up to is pushed against one of the two bounds.
-        bound = rows.upper[j] if combined[j] > 0 else rows.lower[j]
-        if np.isfinite(bound):
-            sign = "<=" if combined[j] > 0 else ">="
-            texts.append(f"{_name(int(j), names)} {sign} {bound:g}")
-    return _cut(texts)
-
-
-def _cut(texts: list[str]) -> list[str]:
-    left = len(texts) - _MOST_LISTED
-    return texts if left <= 0 else [*texts[:_MOST_LISTED], f"{left} more"]
-
-
-def _name(j: int, names: NDArray[Any] | None) -> str:
-    return f"b[{j}]" if names is None else str(names[j])
 
 
 # ---- proving again ------------------------------------------------------------------------------

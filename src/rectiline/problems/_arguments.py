@@ -136,8 +136,9 @@ def terms_of(
     """Return penalty and constraints, by name or as objects, as the terms of a problem."""
     made = get_penalty(penalty, d, names=names)
     asked = tuple(named_constraints(constraints, names=names, n_features=d))
-    rows = combine([_rows_of(one, d, design, is_in_memory) for one in asked], d, names)
-    return Terms.of(made, Region(with_ordinary_rows(rows)), asked)
+    parts = [_rows_of(one, d, design, is_in_memory) for one in asked]
+    counts = tuple((one.c.size, one.f.size) for one in parts)
+    return Terms.of(made, Region(with_ordinary_rows(combine(parts, d, names))), asked, counts)
 
 
 def _rows_of(one: Constraint, d: int, design: Design | None, is_in_memory: bool) -> ConstraintRows:

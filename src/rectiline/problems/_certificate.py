@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, fields, replace
+from typing import Any
 
 import numpy as np
 
@@ -15,6 +16,7 @@ __all__ = ["ZERO_LEVEL", "Certificate", "DualPoint", "InfeasibilityCertificate"]
 ZERO_LEVEL = 2.0**-52  # gap of an optimum of zero, as a share of the terms that cancel
 
 
+_MOST_LISTED = 6  # constraints that a sentence lists
 _NO_ROWS = np.zeros(0)
 _NO_ROWS.flags.writeable = False
 
@@ -24,9 +26,9 @@ _IN_UNITS_OF_OBJECTIVE = ("primal", "gap", "rounding", "scale")  # fields of a c
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DualPoint:
-    """Multipliers of a problem.
+    """Multipliers of a problem; :doc:`/theory/multipliers` has the Lagrangian and its signs.
 
-    Bounds need no multiplier of their own: the best one is known in closed form. Constraint rows
+    Proofs need no multipliers of bounds: the best ones are known in closed form. Constraint rows
     whose largest entry is beyond ``2**-40 .. 2**40`` are scaled to ordinary size by a power of two
     first; their multipliers belong to the rows so scaled (`Problem.constraint_rows`).
 
@@ -38,11 +40,52 @@ class DualPoint:
         ``xi >= 0``, one entry per row of ``A @ coef + c >= 0``.
     equality : ndarray
         One free entry per row of ``E @ coef + f == 0``.
+    bounds : ndarray of shape (n_features,), or empty
+        Reduced costs, where a solution has bounds: positive at a lower bound that holds a
+        coefficient back, negative at an upper one.
     """
 
     sample: Vector
     inequality: Vector = field(default_factory=lambda: _NO_ROWS)
     equality: Vector = field(default_factory=lambda: _NO_ROWS)
+    bounds: Vector = field(default_factory=lambda: _NO_ROWS)
+    parts: tuple[tuple[Any, Vector], ...] = field(default=(), repr=False)
+
+    def __setstate__(self, state: list[Any]) -> None:
+        known = [*state, *(_NO_ROWS, ())[len(state) - 3 :]]  # pickles of 0.2.0 hold three parts
+        for one, value in zip(fields(self), known, strict=True):
+            object.__setattr__(self, one.name, value)
+
+    def of(self, constraint: Any) -> Vector:
+        """Return the multipliers of one of the constraints that a problem was made with.
+
+        Parameters
+        ----------
+        constraint : Constraint
+            The object, or one that equals it.
+
+        Returns
+        -------
+        ndarray
+            One number for each row: for `LinearConstraint`, positive where the lower bound of the
+            row is active and negative where the upper one is. For constraints that are bounds, one
+            number for each coefficient. Each is the derivative of the optimum in what the row must
+            reach.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import rectiline as rl
+        >>> budget = rl.constraints.LinearConstraint([1.0, 1.0], 1.0, 1.0)
+        >>> problem = rl.Problem(np.eye(2), [1.0, 2.0], "squared_error", None, budget, None, False)
+        >>> rl.solve(problem).dual.of(budget).round(6)
+        array([-1.])
+        """
+        for one, multipliers in self.parts:
+            if one is constraint or one == constraint:
+                return multipliers
+        known = ", ".join(repr(one) for one, _ in self.parts) or "none"
+        raise ValueError(f"{constraint!r} is no constraint of this solution; it has {known}.")
 
     def scaled(self, factor: float) -> DualPoint:
         """Return this point moved towards zero, which lies in every box and dual ball."""
@@ -207,12 +250,21 @@ class InfeasibilityCertificate:
         The negative constant.
     residual : float
         Largest entry of the combined row on columns without a bound, relative to its terms.
+    constraints : tuple of str
+        The constraints and bounds that contradict each other, in words.
     """
 
     inequality: Vector
     equality: Vector
     value: float
     residual: float
+    constraints: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        left = len(self.constraints) - _MOST_LISTED
+        listed = [*self.constraints[:_MOST_LISTED], *([f"{left} more"] if left > 0 else [])]
+        named = f": {'; '.join(listed)} cannot hold together" if listed else ""
+        return f"No coefficients satisfy the constraints{named}."
 
     @property
     def proves(self) -> bool:

@@ -6,6 +6,8 @@ the column function, ridge, elastic net, L1 and boxes need no dual variables of 
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from rectiline import _core
@@ -37,6 +39,9 @@ class Columns:
         )
         self.core = _core.ColumnFunctions(self.rho, self.l1, self.lower, self.upper)
         self.strongly_convex, self.has_l1, self.has_bounds = self.core.kinds()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Columns, (self.rho, self.l1, self.lower, self.upper)
 
     @cached_property
     def is_plain_l1(self) -> bool:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rectiline import _core
-from rectiline._lazy import Part, cached_property
+from rectiline._lazy import FieldsAlone, Part, cached_property
 from rectiline._typing import Indices, Vector
 from rectiline.backends import Design, as_design
 from rectiline.losses import Loss
@@ -25,7 +25,7 @@ __all__ = ["BlockData", "ColumnScales", "Data"]
 
 
 @dataclass(frozen=True, eq=False)
-class ColumnScales:
+class ColumnScales(FieldsAlone):
     """Weighted means of the columns of X and of their squares: what solvers scale by."""
 
     design: Design
@@ -62,7 +62,7 @@ class ColumnScales:
 
 
 @dataclass(frozen=True, eq=False)
-class Data:
+class Data(FieldsAlone):
     """The design, the samples, and the scales of the columns.
 
     Attributes

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rectiline import _core
-from rectiline._lazy import Part
+from rectiline._lazy import FieldsAlone, Part
 from rectiline._typing import Vector
 from rectiline.backends import Design
 from rectiline.constraints import Constraint, ConstraintRows
@@ -28,7 +28,7 @@ __all__ = ["ProblemParts"]
 
 
 @dataclass(frozen=True, eq=False)
-class ProblemParts:
+class ProblemParts(FieldsAlone):
     """The data, the terms, and what they hold.
 
     Attributes

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse as sp
 
-from rectiline._lazy import cached_property
+from rectiline._lazy import FieldsAlone, cached_property
 from rectiline._typing import Indices, Vector
 from rectiline.backends import Design
 from rectiline.constraints import ConstraintRows
@@ -32,7 +32,7 @@ _MOVED = 1e-12  # relative violation up to which moved coefficients satisfy the 
 
 
 @dataclass(frozen=True, eq=False)
-class Region:
+class Region(FieldsAlone):
     """The set of coefficients that satisfy the rows and bounds."""
 
     rows: ConstraintRows

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rectiline import _core
-from rectiline._lazy import cached_property
+from rectiline._lazy import FieldsAlone, cached_property
 from rectiline._typing import Indices, Vector
 from rectiline.losses import LinearTerm, Loss
 from rectiline.problems._inputs import (
@@ -33,7 +33,7 @@ _SHARP_BEND = 0.05  # widest bend, in units of the arguments' scale, that is tre
 
 
 @dataclass(frozen=True, eq=False)
-class Samples:
+class Samples(FieldsAlone):
     """Losses, encoded targets and weights of the samples.
 
     Attributes

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rectiline import _core
-from rectiline._lazy import cached_property
+from rectiline._lazy import FieldsAlone, cached_property
 from rectiline._typing import Indices, Vector
 from rectiline.constraints import Constraint
 from rectiline.penalties import L1, GroupLinf, Penalty, Slope, SparseGroupLinf
@@ -20,7 +20,7 @@ __all__ = ["PenaltyTerms", "Terms"]
 
 
 @dataclass(frozen=True, eq=False)
-class Terms:
+class Terms(FieldsAlone):
     """The penalty and the constraints.
 
     Bounds on single coefficients join the column functions of a separable penalty. They cannot
@@ -38,6 +38,8 @@ class Terms:
     columns : Columns
         What each coefficient pays, with its bounds; no cost where the penalty couples columns.
     is_separable : bool
+    row_counts : tuple of pairs of int
+        How many of the inequality and of the equality rows are those of each constraint.
     """
 
     penalty: Penalty | None
@@ -46,10 +48,15 @@ class Terms:
     region: Region
     columns: Columns
     is_separable: bool
+    row_counts: tuple[tuple[int, int], ...] = ()
 
     @classmethod
     def of(
-        cls, penalty: Penalty | None, given: Region, constraints: tuple[Constraint, ...] = ()
+        cls,
+        penalty: Penalty | None,
+        given: Region,
+        constraints: tuple[Constraint, ...] = (),
+        row_counts: tuple[tuple[int, int], ...] = (),
     ) -> Terms:
         """Check the penalty and join the bounds to it."""
         if penalty is not None and not isinstance(penalty, Penalty):
@@ -62,7 +69,8 @@ class Terms:
         region = given.bounds_as_rows if separable is None else given
         rho, l1 = (np.zeros(d), np.zeros(d)) if separable is None else separable
         columns = Columns(rho, l1, region.rows.lower, region.rows.upper)
-        return cls(penalty, constraints, given, region, columns, separable is not None)
+        is_separable = separable is not None
+        return cls(penalty, constraints, given, region, columns, is_separable, row_counts)
 
     def with_bounds_as_rows(self) -> Terms:
         """Return these terms for a problem whose penalty, charged elsewhere, couples columns."""
@@ -72,7 +80,7 @@ class Terms:
 
     def with_penalty(self, penalty: Penalty | None) -> Terms:
         """Return the constraints with another penalty."""
-        return Terms.of(penalty, self.given, self.constraints)
+        return Terms.of(penalty, self.given, self.constraints, self.row_counts)
 
     def on_columns(self, columns: Indices) -> Terms:
         """Return what is left where only `columns` may differ from zero."""

@@ -10,6 +10,7 @@ has products with X from elsewhere (row blocks, compensated arithmetic), starts 
 - `save_proofs` writes proofs to a file.
 """
 
+from rectiline.problems._multipliers import contradiction_in_words, with_constraints
 from rectiline.problems._saved import ProvedData, Statement, save_proofs
 from rectiline.problems.proof._close import CertificateTerms, Closed, Program, Term, close
 from rectiline.problems.proof._dual_range import moved_into_dual_range
@@ -27,9 +28,11 @@ __all__ = [
     "TaskProof",
     "Term",
     "close",
+    "contradiction_in_words",
     "moved_into_dual_range",
     "prove",
     "prove_many",
     "prove_tasks",
     "save_proofs",
+    "with_constraints",
 ]

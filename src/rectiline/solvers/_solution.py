@@ -14,7 +14,13 @@ from numpy.typing import NDArray
 from rectiline._frames import coefficient_frame, html_table
 from rectiline._typing import Vector
 from rectiline.problems import Certificate, DualPoint, InfeasibilityCertificate, Problem
-from rectiline.problems.proofs import ProvedData, Statement, save_proofs
+from rectiline.problems.proofs import (
+    ProvedData,
+    Statement,
+    contradiction_in_words,
+    save_proofs,
+    with_constraints,
+)
 from rectiline.solvers._base import Progress
 from rectiline.solvers._status import Status
 
@@ -185,6 +191,7 @@ def answer_of(run: Any, status: Status, proof: InfeasibilityCertificate | None) 
     }
     if proof is not None:
         n = problem.n_samples if problem.is_in_memory else 0
+        proof = contradiction_in_words(proof, problem.constraint_rows, problem.feature_names)
         return Solution(
             coef=np.full(problem.n_features, math.nan),
             intercept=math.nan,
@@ -198,6 +205,8 @@ def answer_of(run: Any, status: Status, proof: InfeasibilityCertificate | None) 
         )
     assert best.pair is not None
     coef, intercept, dual = best.pair
+    if isinstance(dual, DualPoint):
+        dual = with_constraints(problem, coef, dual)
     return Solution(
         coef=coef,
         intercept=intercept,

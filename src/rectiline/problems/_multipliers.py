@@ -1,0 +1,88 @@
+"""What the multipliers of a solution say about bounds and about single constraints."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse as sp
+
+from rectiline._typing import Vector
+from rectiline.constraints import Constraint, ConstraintRows, LinearConstraint
+from rectiline.problems._certificate import DualPoint, InfeasibilityCertificate
+from rectiline.problems._problem import Problem
+
+__all__ = ["contradiction_in_words", "with_constraints"]
+
+
+def with_constraints(problem: Problem, coef: Vector, dual: DualPoint) -> DualPoint:
+    """Return the multipliers with those of bounds, and with the part of every constraint."""
+    if not problem.is_constrained:
+        return dual
+    bounds = _bound_multipliers(problem, coef, dual)
+    return replace(dual, bounds=bounds, parts=tuple(_parts(problem, dual, bounds)))
+
+
+def _bound_multipliers(problem: Problem, coef: Vector, dual: DualPoint) -> Vector:
+    """Return reduced costs: the derivative of the optimum in the bound that a coefficient is at.
+
+    They are what is left of ``X'g - A'xi - E'nu`` and a slope of the penalty.
+    """
+    terms, rows = problem.terms, problem.terms.given.rows
+    at_lower, at_upper = coef <= rows.lower, coef >= rows.upper
+    if not terms.is_separable:  # there bounds are the last inequality rows
+        low, high = (np.flatnonzero(np.isfinite(end)) for end in (rows.lower, rows.upper))
+        left = np.zeros(coef.size)
+        own = dual.inequality[rows.c.size :]
+        np.add.at(left, low, own[: low.size])
+        np.add.at(left, high, -own[low.size :])
+        return left
+    columns, q = terms.columns, terms.region.combined(dual) - problem.design.tdot(dual.sample)
+    q = q - columns.rho * coef
+    slope = np.where(coef == 0, np.clip(q, -columns.l1, columns.l1), columns.l1 * np.sign(coef))
+    lowest, highest = np.where(at_upper, -np.inf, 0.0), np.where(at_lower, np.inf, 0.0)
+    return np.clip(slope - q, lowest, highest)
+
+
+def _parts(
+    problem: Problem, dual: DualPoint, bounds: Vector
+) -> Iterator[tuple[Constraint, Vector]]:
+    """Yield every constraint of the user with its multipliers, see `DualPoint.of`."""
+    m = k = 0
+    for one, (n_inequalities, n_equalities) in zip(
+        problem.constraints, problem.terms.row_counts, strict=True
+    ):
+        xi = dual.inequality[m : m + n_inequalities]
+        nu = dual.equality[k : k + n_equalities]
+        m, k = m + n_inequalities, k + n_equalities
+        if isinstance(one, LinearConstraint):
+            is_equal = one.lower == one.upper
+            low = np.flatnonzero((one.lower > -np.inf) & ~is_equal)
+            high = np.flatnonzero((one.upper < np.inf) & ~is_equal)
+            each = np.zeros(is_equal.size)
+            each[is_equal] = nu
+            each[low] += xi[: low.size]
+            each[high] -= xi[low.size :]
+            yield one, each
+        elif n_inequalities or n_equalities:
+            yield one, np.concatenate([xi, nu])
+        else:
+            yield one, bounds
+
+
+def contradiction_in_words(
+    proof: InfeasibilityCertificate, rows: ConstraintRows, names: NDArray[np.str_] | None
+) -> InfeasibilityCertificate:
+    """Return a proof that lists the constraints with a multiplier, then the bounds that it uses."""
+    texts = [rows.text(int(i), names) for i in np.flatnonzero(proof.inequality)]
+    texts += [rows.text(int(i), names, equality=True) for i in np.flatnonzero(proof.equality)]
+    combined = sp.csr_array(rows.A).T @ proof.inequality + sp.csr_array(rows.E).T @ proof.equality
+    size = np.abs(combined).max(initial=0.0)
+    for j in np.flatnonzero(np.abs(combined) > 1e-9 * size):
+        # What the rows add up to is pushed against one of the two bounds.
+        bound, sign = (rows.upper[j], "<=") if combined[j] > 0 else (rows.lower[j], ">=")
+        if np.isfinite(bound):
+            texts.append(f"{f'b[{j}]' if names is None else names[j]} {sign} {bound:g}")
+    return replace(proof, constraints=tuple(texts))
