@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from numbers import Integral
+from reprlib import repr as brief
 from typing import Any
 
 from rectiline import _core
 
 __all__ = ["checked_threads", "set_threads", "using_threads"]
+
+_MOST_THREADS = 1 << 16
 
 
 def set_threads(n_threads: int | None) -> int:
@@ -48,8 +51,11 @@ def set_threads(n_threads: int | None) -> int:
 def checked_threads(n_threads: Any) -> int:
     """Return a number of threads, -1 as one per core, or raise."""
     is_whole = isinstance(n_threads, Integral) and not isinstance(n_threads, bool)
-    if not is_whole or (n_threads < 1 and n_threads != -1):
-        raise ValueError(f"n_threads={n_threads!r}: must be a positive integer, -1 or None.")
+    if not is_whole or (n_threads < 1 and n_threads != -1) or n_threads > _MOST_THREADS:
+        raise ValueError(
+            f"n_threads={brief(n_threads)}: must be a positive integer up to {_MOST_THREADS}, -1 "
+            "or None."
+        )
     if n_threads > 0:
         return int(n_threads)
     from joblib import cpu_count  # cores that this process may use, within limits of a container

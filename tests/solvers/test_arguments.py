@@ -1,5 +1,7 @@
 """Which solver takes a problem, what is refused with a reason, and what is not understood."""
 
+from dataclasses import fields
+
 import numpy as np
 import pytest
 from cases import COUPLED, FLAT, GENERAL
@@ -173,3 +175,32 @@ def test_the_public_names_are_there():
         assert isinstance(getattr(solution.certificate, name), float)
     assert problem.with_penalty(L1(1.0)).penalty == L1(1.0)
     assert solution.coef.shape == (5,) and isinstance(solution.intercept, float)
+
+
+ODD = [10**400, 1j, float("nan"), "3", [1]]
+
+
+@pytest.mark.parametrize("value", [*ODD, True], ids=lambda one: str(one)[:4])
+@pytest.mark.parametrize("name", ["tol", "max_iter", "time_limit", "random_state", "n_threads"])
+def test_odd_values_of_arguments_are_named(name, value):
+    problem = rl.Problem(np.eye(3), np.ones(3), "absolute", "l2")
+    if name == "max_iter" and value == 10**400:
+        value = -value  # as many iterations as that are allowed
+    with pytest.raises(ValueError, match=rf"^{name}=.{{1,60}}: must "):
+        rl.solve(problem, **{name: value})
+
+
+@pytest.mark.parametrize("value", ODD, ids=lambda one: str(one)[:4])
+@pytest.mark.parametrize("solver", sorted(METHODS))
+def test_odd_values_of_options_are_named(solver, value):
+    problem = rl.Problem(np.eye(3), np.ones(3), "absolute", "l1")
+    for field in fields(METHODS[solver]):
+        if field.type == "str" and isinstance(value, str):
+            continue
+        with pytest.raises(ValueError, match=rf"^{field.name}=.{{1,60}}: must "):
+            rl.solve(problem, solver, **{field.name: value})
+
+
+def test_too_many_threads_are_refused():
+    with pytest.raises(ValueError, match="n_threads=1000000000000: must be"):
+        rl.solve(rl.Problem(np.eye(3), np.ones(3), "absolute", "l2"), n_threads=10**12)

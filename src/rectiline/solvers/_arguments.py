@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Callable, Mapping
 from dataclasses import fields
+from numbers import Integral, Real
+from reprlib import repr as brief
 from typing import Any
 
 import numpy as np
@@ -21,16 +24,12 @@ def checked_limits(
     callback: Callback | None,
 ) -> RunLimits:
     """Return the limits of a run, or raise about the first argument that is not allowed."""
-    if not (isinstance(tol, (int, float, np.floating)) and 0 < tol < 1):
-        raise ValueError(f"tol={tol!r}: must be a number strictly between 0 and 1.")
-    if max_iter is not None and not (
-        isinstance(max_iter, (int, np.integer)) and not isinstance(max_iter, bool) and max_iter > 0
-    ):
-        raise ValueError(f"max_iter={max_iter!r}: must be a positive integer or None.")
-    if time_limit is not None and not (
-        isinstance(time_limit, (int, float, np.number)) and time_limit > 0
-    ):
-        raise ValueError(f"time_limit={time_limit!r}: must be a positive number of seconds.")
+    if not (_is_number(tol) and 0 < tol < 1):
+        raise ValueError(f"tol={brief(tol)}: must be a number strictly between 0 and 1.")
+    if max_iter is not None and not (_is_whole(max_iter) and max_iter > 0):
+        raise ValueError(f"max_iter={brief(max_iter)}: must be a positive integer or None.")
+    if time_limit is not None and not (_is_number(time_limit) and time_limit > 0):
+        raise ValueError(f"time_limit={brief(time_limit)}: must be a positive number of seconds.")
     if callback is not None and not callable(callback):
         raise TypeError(f"callback must be callable or None; got {callback!r}.")
     return RunLimits(
@@ -45,11 +44,33 @@ def _checked_seed(random_state: int | None) -> int:
     """Return the seed; None means 0, so that equal inputs give equal answers."""
     if random_state is None:
         return 0
-    if isinstance(random_state, bool) or not isinstance(random_state, (int, np.integer)):
+    if not _is_whole(random_state):
         raise ValueError(f"random_state={random_state!r}: must be an integer or None.")
     if not 0 <= random_state < 2**32:
-        raise ValueError(f"random_state={random_state!r}: must lie in [0, 2**32).")
+        raise ValueError(f"random_state={brief(random_state)}: must lie in [0, 2**32).")
     return int(random_state)
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, Integral) and not isinstance(value, bool)
+
+
+def _is_number(value: Any) -> bool:
+    """Whether a value is a real number that a float can hold, or infinite."""
+    try:
+        is_real = isinstance(value, Real) and not isinstance(value, bool)
+        return is_real and not math.isnan(float(value))
+    except OverflowError:
+        return False
+
+
+# What the declared type of an option asks for: in words, and as a check.
+_OPTIONS: dict[str, tuple[str, Callable[[Any], bool]]] = {
+    "bool": ("True or False", lambda value: isinstance(value, bool | np.bool_)),
+    "int": ("an integer", lambda value: _is_whole(value) and abs(value) < 2**31),
+    "float": ("a number", _is_number),
+    "str": ("a word", lambda value: isinstance(value, str)),
+}
 
 
 def solver_kind(name: str, solvers: Mapping[str, Any], options: dict[str, Any]) -> Any:
@@ -64,5 +85,13 @@ def solver_kind(name: str, solvers: Mapping[str, Any], options: dict[str, Any]) 
             raise TypeError(
                 f"Solver {name!r} has no option {option!r}; its options are "
                 f"{', '.join(map(repr, known))}."
+            )
+    for field in fields(kind):
+        word, *others = str(field.type).split(" | ")
+        value = options.get(field.name, field.default)
+        told, is_right = _OPTIONS[word]
+        if not is_right(value) and not (value is None and others):
+            raise ValueError(
+                f"{field.name}={brief(value)}: must be {' or '.join([told, *others])}."
             )
     return kind

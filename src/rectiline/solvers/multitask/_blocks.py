@@ -5,7 +5,6 @@ Used by all multi-task solvers.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -33,7 +32,6 @@ __all__ = [
     "Steps",
     "TaskSteps",
     "in_threads",
-    "thread_count",
 ]
 
 _LOOSEST, _TIGHTEST = 1e-2, 1e-14  # relative gaps asked of the programs of the tasks
@@ -130,13 +128,6 @@ def in_threads(n_threads: int, work: Callable[[int], Any], items: Iterable[int])
             # Ctrl-C arrives here: the tasks that have not begun are not worth waiting for.
             pool.shutdown(wait=False, cancel_futures=True)
             raise
-
-
-def thread_count(n_threads: int | None) -> int:
-    """Return the number of threads to use; None means one per processor."""
-    if n_threads is None:
-        return os.cpu_count() or 1
-    return max(1, int(n_threads))
 
 
 @dataclass(slots=True, eq=False)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from rectiline._costs import SECONDS_PER_ENTRY_CERTIFIED
+from rectiline._thread_count import checked_threads
 from rectiline._typing import Matrix, Vector
 from rectiline.exceptions import InfeasibleError, UnsupportedProblemError
 from rectiline.problems import Certificate, DualPoint, MultiTaskProblem
@@ -18,7 +19,7 @@ from rectiline.solvers._names import check_not_gone
 from rectiline.solvers._run import Run
 from rectiline.solvers._solution import Solution
 from rectiline.solvers._status import Status, warn_about
-from rectiline.solvers.multitask._blocks import Space, thread_count
+from rectiline.solvers.multitask._blocks import Space
 from rectiline.solvers.multitask.apg import APG
 from rectiline.solvers.multitask.bcd import BCD
 
@@ -132,7 +133,8 @@ def solve_multitask(
     ConvergenceWarning
         If the gap did not close; it says how far the answer is and what to do.
     """
-    stages = _stages(problem, solver, options, thread_count(n_threads))
+    threads = checked_threads(-1 if n_threads is None else n_threads)
+    stages = _stages(problem, solver, options, threads)
     limits = checked_limits(tol, max_iter, time_limit, random_state, callback)
     stored = sum(task.design.n_stored for task in problem.tasks)
     _check_feasible(problem)

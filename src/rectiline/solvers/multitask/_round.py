@@ -14,9 +14,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from rectiline._polling import Clock, OutOfTime, asked_at_checkpoints
+from rectiline._thread_count import checked_threads
 from rectiline._typing import Matrix, Vector
 from rectiline.problems import MultiTaskProblem
-from rectiline.solvers.multitask._blocks import Block, Space, thread_count
+from rectiline.solvers.multitask._blocks import Block, Space
 from rectiline.solvers.multitask._common import joint_step
 from rectiline.solvers.multitask._drive import MultiTaskSolution
 from rectiline.solvers.multitask._form import make_steps
@@ -106,7 +107,9 @@ def round_solution(
     held = Held.of(problem, hard)
     try:
         with asked_at_checkpoints(Clock.with_grace(time_limit)):
-            steps = make_steps(problem, random_state, thread_count(n_threads))
+            steps = make_steps(
+                problem, random_state, checked_threads(-1 if n_threads is None else n_threads)
+            )
             steps.clock = Clock(time_limit)
             if problem.center:
                 block = joint_step(problem, steps, block, hard, gap)
