@@ -22,10 +22,11 @@ class InfeasibleError(ValueError):
 
     Attributes
     ----------
-    certificate : InfeasibilityCertificate
-        Multipliers that prove it; see `rectiline.problems.InfeasibilityCertificate`.
+    certificate : InfeasibilityCertificate or None
+        Multipliers that prove it, see `rectiline.problems.InfeasibilityCertificate`; None if the
+        message names two bounds of one column, which are proof enough.
     """
 
-    def __init__(self, message: str, certificate: Any) -> None:
+    def __init__(self, message: str, certificate: Any = None) -> None:
         super().__init__(message)
         self.certificate = certificate

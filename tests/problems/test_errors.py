@@ -169,3 +169,11 @@ def test_bad_points_have_no_objective(problem):
         problem.objective([1.0])
     with pytest.raises(ValueError, match=r"coef must have shape \(3,\)"):
         problem.violation([1.0])
+
+
+def test_bounds_that_contradict_each_other_are_infeasible():
+    bounds = [rl.constraints.Box(lower=2.0), rl.constraints.Box(upper=1.0)]
+    with pytest.raises(rl.InfeasibleError, match=r"column 0: lower bound 2 > upper bound 1"):
+        rl.Problem(np.eye(3), np.ones(3), "absolute", constraints=bounds)
+    with pytest.raises(rl.InfeasibleError, match="exclude each other"):
+        rl.PLQRegressor(constraints=bounds).fit(np.eye(3), np.ones(3))

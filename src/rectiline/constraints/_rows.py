@@ -12,6 +12,7 @@ from scipy import sparse
 
 from rectiline._column_names import column_label
 from rectiline.backends import array_if_small
+from rectiline.exceptions import InfeasibleError
 
 Vector: TypeAlias = NDArray[np.float64]
 Matrix: TypeAlias = Any  # a float64 ndarray, or a float64 scipy.sparse.csr_array
@@ -144,7 +145,9 @@ def combine(
     Raises
     ------
     ValueError
-        If a part has another number of columns, or the bounds of some column exclude each other.
+        If a part has another number of columns.
+    InfeasibleError
+        If the bounds of some column exclude each other.
 
     Examples
     --------
@@ -169,7 +172,7 @@ def combine(
     crossed = np.flatnonzero(lower > upper)
     if crossed.size:
         j = int(crossed[0])
-        raise ValueError(
+        raise InfeasibleError(
             f"The constraints exclude each other at {column_label(j, names)}: lower bound "
             f"{lower[j]:g} > upper bound {upper[j]:g}."
         )
