@@ -56,7 +56,7 @@ def test_a_default_install_has_the_linear_program_solver_and_all_extras_have_a_n
     (everything,) = extras["all"]
     listed = set(re.fullmatch(r"rectiline\[(.+)\]", everything).group(1).split(","))
     assert listed == set(extras) - {"all", "coverage", "docs", "gpu", "lint", "lp", "test"}
-    assert listed == {"arrow", "cli", "dask", "formula", "plots"}  # torch is large: by name only
+    assert listed == {"arrow", "cli", "dask", "formula", "plots", "spark"}  # torch by name only
 
 
 def test_importing_the_package_leaves_heavy_modules_alone():

@@ -115,7 +115,7 @@ BAD_TYPES = [
     (lambda: regression(penalty=Ridge), r"penalty=Ridge is a class; give an object: Ridge\(\)"),
     (lambda: regression(constraints=[1]), "constraints must be a Constraint .*got 1"),
     (lambda: regression(constraints=[Nonnegative]), "constraints=Nonnegative is a class"),
-    (lambda: regression(constraints="abc"), "constraints must be a Constraint .*'a'"),
+    (lambda: regression(constraints=[b"abc"]), "constraints must be a Constraint .*b'abc'"),
     (
         lambda: regression().with_penalty(2.0),
         "penalty must be a Penalty such as .* or None; got 2.0",

@@ -19,9 +19,9 @@ from rectiline.estimators._check import like, linear_scores, on_host
 from rectiline.estimators._docs import documented
 from rectiline.estimators._fairness import fairness_table, is_fairness
 from rectiline.estimators._inference import InferenceMixin, InferenceTerms
-from rectiline.estimators._linear import LinearFitMixin, RowScoreMixin
+from rectiline.estimators._linear import LinearFitMixin
 from rectiline.estimators._parameters import TermParameters, keeps_parameters, make_loss
-from rectiline.estimators._rows import predicted
+from rectiline.estimators._rows import predicted, with_targets
 from rectiline.estimators._tasks import (
     FitData,
     class_weights,
@@ -50,7 +50,6 @@ def _is_calibrated(estimator: Any) -> bool:
 @documented()
 class PLQClassifier(
     SparseCoefMixin,  # type: ignore[misc]
-    RowScoreMixin,
     ClassifierMixin,  # type: ignore[misc]
     InferenceMixin,
     LinearFitMixin[Any],
@@ -194,6 +193,18 @@ class PLQClassifier(
             class, as scikit-learn's SVC does.
         """
         return predicted(self, X, blocks, "_decisions")
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Return the share of rows whose label is predicted.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix of shape (n_samples, n_features), or source of rows
+        y : array-like of shape (n_samples,)
+            Labels; rows in blocks hold them.
+        sample_weight : array-like of shape (n_samples,), optional
+        """
+        return float(super().score(*with_targets(X, y, sample_weight)))
 
     @available_if(_is_calibrated)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> NDArray[np.float64]:

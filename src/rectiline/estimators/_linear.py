@@ -31,7 +31,6 @@ from rectiline.estimators._rows import (
     note_columns,
     predicted,
     refuse_on_rows,
-    with_targets,
 )
 from rectiline.estimators._run import RunOptions, proved_again, solve_all
 from rectiline.estimators._saved import save_fit
@@ -45,23 +44,6 @@ from rectiline.solvers import Solution, check_name
 Scalar = TypeVar("Scalar", bound=np.generic)
 
 __all__ = ["LinearFitMixin"]
-
-
-class RowScoreMixin:
-    """Scores of rows in blocks, which hold their targets and weights."""
-
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Return the score that scikit-learn has for models of this kind: R^2 or accuracy.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix of shape (n_samples, n_features), or source of rows
-        y : array-like of shape (n_samples,)
-            Targets; rows in blocks hold them.
-        sample_weight : array-like of shape (n_samples,), optional
-        """
-        score: float = super().score(*with_targets(X, y, sample_weight))  # type: ignore[misc]
-        return score
 
 
 class LinearFitMixin(BaseLinear, Generic[Scalar]):
@@ -297,7 +279,9 @@ class LinearFitMixin(BaseLinear, Generic[Scalar]):
     @overload
     def predict(self, X: Any, *, to: str | os.PathLike[str]) -> list[str]: ...
 
-    def predict(self, X: Any, blocks: bool = False, to: Any = None) -> Any:
+    def predict(
+        self, X: Any, blocks: bool = False, to: Any = None
+    ) -> NDArray[Scalar] | Iterator[NDArray[Scalar]] | list[str]:
         """Return what the model predicts for the rows of X: labels, targets or quantiles.
 
         Parameters

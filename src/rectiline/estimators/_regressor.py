@@ -30,9 +30,9 @@ from rectiline.estimators._defaults import (
 from rectiline.estimators._docs import documented
 from rectiline.estimators._fairness import fairness_table
 from rectiline.estimators._inference import InferenceMixin, InferenceTerms, level_of
-from rectiline.estimators._linear import LinearFitMixin, RowScoreMixin
+from rectiline.estimators._linear import LinearFitMixin
 from rectiline.estimators._parameters import PARAMETER_RULES, TermParameters, keeps_parameters
-from rectiline.estimators._rows import sample_rows
+from rectiline.estimators._rows import sample_rows, with_targets
 from rectiline.estimators._run import RunOptions, seed_of, solve_all
 from rectiline.estimators._tasks import FitData, Task
 from rectiline.exceptions import ConvergenceWarning
@@ -48,7 +48,6 @@ _FIRST_SHARE = 0.1  # of the time limit, for the fit that finds the scale of the
 
 @documented()
 class PLQRegressor(
-    RowScoreMixin,
     RegressorMixin,  # type: ignore[misc]
     InferenceMixin,
     LinearFitMixin[np.float64],
@@ -218,6 +217,18 @@ class PLQRegressor(
             self.C_ = np.array([task.C for task in data.tasks]) if rows else data.tasks[0].C
         if data.groups is not None:
             self.fairness_ = fairness_table(data.groups, linear_scores(self, data.X), None)
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Return R^2, the share of the variance of y that is explained.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix of shape (n_samples, n_features), or source of rows
+        y : array-like of shape (n_samples,)
+            Targets; rows in blocks hold them.
+        sample_weight : array-like of shape (n_samples,), optional
+        """
+        return float(super().score(*with_targets(X, y, sample_weight)))
 
     def _inference_terms(self, y: NDArray[Any]) -> InferenceTerms:
         if np.ndim(y) > 1:
