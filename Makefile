@@ -49,7 +49,7 @@ $(shell mkdir -p build && printf '%s\n' $(SOURCES) > $(SOURCE_LIST).new && \
 	{ cmp -s $(SOURCE_LIST).new $(SOURCE_LIST) || cp $(SOURCE_LIST).new $(SOURCE_LIST); })
 
 .DEFAULT_GOAL := help
-.PHONY: help demo wheel test-door test-pages fuzz-inputs fuzz-certificates fuzz-verify fuzz-solve test test-browser test-oldest peers pytest test-slow coverage doctest core-test sanitize lint format docs \
+.PHONY: help demo r-check wheel test-door test-pages fuzz-inputs fuzz-certificates fuzz-verify fuzz-solve test test-browser test-oldest peers pytest test-slow coverage doctest core-test sanitize lint format docs \
 	bench bench-quick bench-against bench-coverage bench-setup clean clean-all
 .DELETE_ON_ERROR:
 
@@ -124,6 +124,9 @@ peers: $(STAMPS)/wheel  ## run tests of other libraries with our classes in plac
 	@for one in pyfixest sortedl1 skglm; do $(VENV)-peers/bin/pip install --quiet $$one || \
 	  echo "==> $$one cannot be installed here: its tests are left out"; done
 	@CLONES="$(CLONES)" $(VENV)-peers/bin/python tests/peers/run.py $(SUITE)
+
+r-check: $(STAMPS)/package $(STAMPS)/extra-test  ## run R's quantreg on six tables beside us, print the digits that agree
+	@$(PY) tests/r_check.py
 
 fuzz-inputs: $(STAMPS)/package $(STAMPS)/extra-test  ## throw extreme numbers at problems and estimators for two minutes
 	@$(PY) tests/fuzz_inputs.py --seconds $(or $(SECONDS),120) $(if $(SEED),--seed $(SEED))
