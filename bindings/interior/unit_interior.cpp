@@ -257,11 +257,22 @@ void bind_unit_interior(nb::module_& m) {
              nb::arg("width"), nb::arg("keeps_long_rows"))
         .def(
             "analyse",
-            [](NormalEquations& self, double seconds) {
-                return run_interruptibly(seconds,
-                                         [&](auto& interrupt) { return self.analyse(interrupt); });
+            [](NormalEquations& self, double most_entries, double seconds) {
+                return run_interruptibly(seconds, [&](auto& interrupt) {
+                    return self.analyse(most_entries, interrupt);
+                });
             },
-            nb::arg("seconds"), "Find order and structure; False when time is up")
+            nb::arg("most_entries"), nb::arg("seconds"),
+            "Find order and structure; False when time is up or the factor has more entries")
+        .def(
+            "adopt",
+            [](NormalEquations& self, const NormalEquations& other) {
+                require(other.is_analysed() && self.width() == other.width() &&
+                            !self.has_kept_rows() && !other.has_kept_rows(),
+                        "other equations must have the same columns, and be analysed");
+                self.adopt(other);
+            },
+            nb::arg("other"), "Take over order and structure of rows that join as many columns")
         .def("factorise", &factorise, nb::arg("weight"), nb::arg("diagonal"), nb::arg("seconds"),
              "False where there is no factor, or when time is up")
         .def("solve", &solve, nb::arg("v"), "x with (R'WR + D) x = v")

@@ -444,8 +444,13 @@ class NormalEquations:
 
     def __init__(self, begin: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], columns: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], width: int, keeps_long_rows: bool) -> None: ...
 
-    def analyse(self, seconds: float) -> bool:
-        """Find order and structure; False when time is up"""
+    def analyse(self, most_entries: float, seconds: float) -> bool:
+        """
+        Find order and structure; False when time is up or the factor has more entries
+        """
+
+    def adopt(self, other: NormalEquations) -> None:
+        """Take over order and structure of rows that join as many columns"""
 
     def factorise(self, weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], diagonal: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], seconds: float) -> bool:
         """False where there is no factor, or when time is up"""

@@ -8,6 +8,11 @@ from scipy import sparse as sp
 from scipy.optimize import linprog
 
 import rectiline as rl
+from rectiline import _core
+from rectiline.problems.forms import EpigraphForm
+from rectiline.problems.proof import _sparse_system
+from rectiline.solvers.interior.method import sparse_equations
+from rectiline.solvers.interior.program import build
 
 
 def panel(n: int, firms: int, seed: int) -> tuple[sp.csr_array, np.ndarray]:
@@ -48,6 +53,85 @@ def test_long_trends_are_solved_by_sparse_factors(order):
     problem = rl.Problem(sp.eye_array(n, format="csr"), y, "absolute", penalty, fit_intercept=False)
     found = rl.solve(problem)
     assert found.status == "solved" and found.solver == "interior" and found.n_iter < 60
+
+
+def grid_edges(side: int) -> np.ndarray:
+    """Return pairs of neighbours in a square grid."""
+    at = np.arange(side * side).reshape(side, side)
+    across = np.column_stack([at[:, 1:].ravel(), at[:, :-1].ravel()])
+    return np.vstack([across, np.column_stack([at[1:].ravel(), at[:-1].ravel()])])
+
+
+@pytest.mark.parametrize("order", [1, 2])
+def test_grids_are_solved_as_by_highs(order):
+    y = np.random.default_rng(3).standard_t(3, size=25 * 25)
+    penalty = rl.penalties.Fused(0.6, order=order, graph=grid_edges(25))
+    eye, rows = sp.eye_array(y.size, format="csr"), penalty.matrix(y.size)
+    found = rl.solve(rl.Problem(eye, y, "absolute", penalty, fit_intercept=False), tol=1e-8)
+    stacked = sp.csr_array(sp.vstack([eye, 0.6 * rows]))
+    targets = np.append(y, np.zeros(rows.shape[0]))
+    assert found.status == "solved" and found.solver == "interior"
+    expected = least_absolute(stacked, targets, np.zeros(y.size))
+    assert found.objective == pytest.approx(expected, rel=1e-8)
+
+
+def test_a_long_constraint_row_leaves_the_factor_sparse():
+    X, y = panel(2_000, 300, seed=2)
+    total = np.append([0.0, 0.0], np.ones(300))  # effects add up to zero beside an intercept
+    constraint = rl.constraints.LinearEquality(total[None], [0.0])
+    problem = rl.Problem(X, y, "absolute", None, constraint)
+    rows = build(EpigraphForm.apply(problem)).rows
+    equations = sparse_equations(rows)
+    assert equations is not None and equations.entries < 10 * rows.width
+    found = rl.solve(problem, solver="interior", tol=1e-8)
+    free = rl.solve(rl.Problem(X, y, "absolute", None, fit_intercept=False), tol=1e-8)
+    assert found.status == "solved" and abs(total @ found.coef) < 1e-8
+    assert found.objective == pytest.approx(free.objective, rel=1e-8)
+
+
+def test_targets_set_the_scale_of_long_trends():
+    # Half of the rows are differences that bend at zero: they say nothing about predictions.
+    y = 1e3 * np.sin(np.linspace(0, 9, 20_000)) + np.random.default_rng(0).normal(size=20_000)
+    penalty = rl.penalties.Fused(5.0, order=2)
+    problem = rl.Problem(sp.eye_array(y.size), y, "squared_error", penalty, fit_intercept=False)
+    found = rl.solve(problem, solver="interior")
+    assert found.status == "solved" and found.n_iter < 40
+
+
+def test_a_certificate_finds_the_structure_of_its_free_columns_once(monkeypatch):
+    X, y = panel(4_000, 600, seed=4)
+    problem = rl.Problem(X, y, "absolute", None, fit_intercept=False)
+    made, factorised = [], []
+
+    class Counted:
+        def __init__(self, *arguments):
+            made.append(1)
+            self.equations = _core.NormalEquations(*arguments)
+
+        def factorise(self, *arguments):
+            factorised.append(1)
+            return self.equations.factorise(*arguments)
+
+        def __getattr__(self, name):
+            return getattr(self.equations, name)
+
+    class Core:
+        NormalEquations = Counted
+
+    monkeypatch.setattr(_sparse_system, "_core", Core)
+    pair = rl.solve(problem, tol=1e-6)
+    assert pair.status == "solved" and len(made) == 1
+    before = len(factorised)
+    problem.certify(pair.coef, pair.intercept, pair.dual)
+    assert len(made) == 1 and len(factorised) - before <= 4
+
+
+def test_factors_that_fill_are_refused_early():
+    rng = np.random.default_rng(5)
+    pairs = rng.integers(3_000, size=(30_000, 2))  # edges of a random graph: no order is good
+    at = np.repeat(np.arange(30_000), 2)
+    X = sp.csr_array((np.ones(60_000), (at, pairs.ravel())), shape=(30_000, 3_000))
+    assert not rl.Problem(X, np.zeros(30_000), "absolute").design.has_sparse_squares
 
 
 def test_dense_squares_are_no_reason_for_sparse_systems():

@@ -143,8 +143,8 @@ void Factor::set_rows() {
     entries_ = static_cast<double>(place);
 }
 
-bool Factor::analyse(const Graph& graph, Interrupt& interrupt) {
-    std::vector<Index> order = minimum_degree_order(graph, interrupt);
+bool Factor::analyse(const Graph& graph, double most, Interrupt& interrupt) {
+    std::vector<Index> order = minimum_degree_order(graph, most, interrupt);
     if (static_cast<Index>(order.size()) != graph.size()) return false;
     set_order(graph, order);
     std::vector<Index> later = postorder(tree(graph));

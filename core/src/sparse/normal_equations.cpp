@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cassert>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 namespace rectiline::sparse {
@@ -28,7 +29,7 @@ NormalEquations::NormalEquations(CompressedRows rows, std::int64_t width, bool k
 }
 
 // Columns are joined where they share an eliminated row, and to the rows that are kept.
-Graph NormalEquations::graph() const {
+Graph NormalEquations::graph(Interrupt& interrupt) const {
     const auto size = static_cast<std::size_t>(width_) + kept_.size();
     std::vector<std::int64_t> begin(static_cast<std::size_t>(width_) + 1, 0);
     for (const std::int64_t column : rows_.columns)
@@ -61,6 +62,7 @@ Graph NormalEquations::graph() const {
                 take(rows_.columns[e]);
         }
         found.begin.push_back(std::ssize(found.nodes));
+        if (interrupt.poll(8 * (begin[j + 1] - begin[j] + 1))) return {};
     }
     for (const std::int64_t r : kept_) {
         for (std::int64_t e = rows_.begin[r]; e < rows_.begin[r + 1]; ++e)
@@ -120,11 +122,18 @@ void NormalEquations::set_values(std::span<const double> values) {
         values_[e] = rows_.values[sources_[e]];
 }
 
-bool NormalEquations::analyse(Interrupt& interrupt) {
-    if (!factor_.analyse(graph(), interrupt)) return false;
-    arrange();
+bool NormalEquations::analyse(double most, Interrupt& interrupt) {
+    const Graph joined = graph(interrupt);
+    is_analysed_ = !interrupt.stopped() && factor_.analyse(joined, most, interrupt);
+    sources_.clear();
+    return is_analysed_;
+}
+
+void NormalEquations::adopt(const NormalEquations& other) {
+    assert(other.is_analysed_ && other.width_ == width_ && kept_.empty() && other.kept_.empty());
+    factor_ = other.factor_;
     is_analysed_ = true;
-    return true;
+    sources_.clear();
 }
 
 // The lower triangle column by column, in the order of elimination.
@@ -164,7 +173,8 @@ bool NormalEquations::sum_up(std::span<const double> weight, std::span<const dou
 bool NormalEquations::factorise(std::span<const double> weight, std::span<const double> diagonal,
                                 Interrupt& interrupt) {
     assert(std::ssize(weight) == rows_.n_rows() && std::ssize(diagonal) == width_);
-    if (!is_analysed_ && !analyse(interrupt)) return false;
+    if (!is_analysed_ && !analyse(std::numeric_limits<double>::infinity(), interrupt)) return false;
+    if (sources_.size() != rows_.columns.size()) arrange();
     for (std::size_t i = 0; i < kept_.size(); ++i)
         kept_weight_[i] = weight[kept_[i]];
     return sum_up(weight, diagonal, interrupt) && factor_.factorise(entries_, signs_, interrupt);

@@ -16,7 +16,7 @@ constexpr double kLeastDense = 16, kDense = 10;  // times the root of the number
 class Elimination {
   public:
     explicit Elimination(const Graph& graph);
-    std::vector<Index> run(Interrupt& interrupt);
+    std::vector<Index> run(double most, Interrupt& interrupt);
 
   private:
     void insert(Index i);
@@ -185,8 +185,9 @@ void Elimination::merge_equal_nodes() {
     }
 }
 
-std::vector<Index> Elimination::run(Interrupt& interrupt) {
+std::vector<Index> Elimination::run(double most, Interrupt& interrupt) {
     std::vector<Index> order;
+    double entries = 0;
     order.reserve(static_cast<std::size_t>(size_));
     while (left_ > 0) {
         while (head_[least_] == kNone)
@@ -197,6 +198,7 @@ std::vector<Index> Elimination::run(Interrupt& interrupt) {
         count_outside();
         update(pivot);
         merge_equal_nodes();
+        entries += weight_[pivot] * (total_ + 0.5 * weight_[pivot]);
         left_ -= weight_[pivot];
         weight_[pivot] = 0;
         std::erase_if(joined_, [&](Index i) { return weight_[i] == 0; });
@@ -205,7 +207,7 @@ std::vector<Index> Elimination::run(Interrupt& interrupt) {
             insert(i);
         }
         element_size_[pivot] = total_;
-        if (interrupt.poll(16 * (1 + std::ssize(joined_)))) return {};
+        if (entries > most || interrupt.poll(16 * (1 + std::ssize(joined_)))) return {};
         members_[pivot] = joined_;
         for (Index i = pivot; i != kNone; i = follower_[i])
             order.push_back(i);
@@ -216,8 +218,8 @@ std::vector<Index> Elimination::run(Interrupt& interrupt) {
 
 }  // namespace
 
-std::vector<Index> minimum_degree_order(const Graph& graph, Interrupt& interrupt) {
-    return Elimination(graph).run(interrupt);
+std::vector<Index> minimum_degree_order(const Graph& graph, double most, Interrupt& interrupt) {
+    return Elimination(graph).run(most, interrupt);
 }
 
 }  // namespace rectiline::sparse

@@ -125,7 +125,8 @@ void failures() {
     const auto stop = [](void*, std::int64_t) { return true; };
     Interrupt stopped(stop, nullptr);
     NormalEquations large(grid(1000), 1000000, true);
-    CHECK(!large.analyse(stopped) && !large.is_analysed());
+    CHECK(!large.analyse(1e12, stopped) && !large.is_analysed());
+    CHECK(!equations.analyse(100.0, interrupt));
 }
 
 }  // namespace

@@ -12,7 +12,7 @@ from scipy import linalg
 from rectiline import _core
 from rectiline._costs import SECONDS_PER_ENTRY, SECONDS_PER_ENTRY_COPIED
 from rectiline._lazy import cached_property
-from rectiline._polling import checkpoint
+from rectiline._polling import checkpoint, time_left
 from rectiline._typing import Indices, Vector
 
 __all__ = ["Design", "array_if_small", "take_rows"]
@@ -32,7 +32,8 @@ _FULL, _TINY = 0.1, 2_000  # share of stored entries, and entries, from which on
 _ENTRIES_CHEAPER_THAN_CALLS = (
     100_000  # entries up to which zeros cost less than calls of SciPy, if there are not many
 )
-_ENTRIES_PER_SPARSE_COLUMN = 20  # of X'X, up to which a sparse factor of it may pay
+_ENTRIES_PER_SPARSE_COLUMN = 300  # of a factor of X'X, up to which its columns count as sparse
+_LONGEST_SPARSE_ROW = 20  # squared entries of a row for each column of X, up to which likewise
 _SQUARES_PER_ENTRY = 20  # products of entries within rows for each entry of X, up to which likewise
 _SPARSE_PRODUCT_COST = 30.0  # one product of two stored entries, in flops of a dense product
 
@@ -369,18 +370,26 @@ class Design:
     def _copy_by_rows(self) -> Design:
         return Design(self.X.tocsr())
 
-    @cached_property
+    @property
     def has_sparse_squares(self) -> bool:
-        """Whether X'X has few entries for each column, as with fixed effects, trends and graphs."""
+        """Whether a factor of X'X has few entries a column: fixed effects, trends, graphs."""
+        return self.normal_equations is not None
+
+    @cached_property
+    def normal_equations(self) -> Any:
+        """Normal equations with the structure of a sparse factor, or None if it is not sparse."""
         if not self.is_sparse:
-            return False
+            return None
         X = self.by_rows.X
-        stored = np.diff(X.indptr).astype(np.float64)
-        most = _ENTRIES_PER_SPARSE_COLUMN * self.n_features
+        stored, most = np.diff(X.indptr).astype(np.float64), _LONGEST_SPARSE_ROW * self.n_features
         if stored.max(initial=0.0) ** 2 > most or stored @ stored > _SQUARES_PER_ENTRY * X.nnz:
-            return False
-        pattern = sp.csr_array((np.ones(X.nnz), X.indices, X.indptr), shape=X.shape)
-        return bool((pattern.T @ pattern).nnz <= most)
+            return None
+        begin, columns = X.indptr.astype(np.int64), X.indices.astype(np.int64)
+        values = X.data.astype(np.float64)
+        equations = _core.NormalEquations(begin, columns, values, self.n_features, False)
+        found = equations.analyse(_ENTRIES_PER_SPARSE_COLUMN * self.n_features, time_left())
+        checkpoint()
+        return equations if found else None
 
     def __repr__(self) -> str:
         kind = self.X.format if self.is_sparse else "dense"

@@ -21,8 +21,8 @@ namespace rectiline::sparse {
 
 class Factor {
   public:
-    // Finds order and structure; false when asked to stop.
-    bool analyse(const Graph& graph, support::Interrupt& interrupt);
+    // Finds order and structure; false when asked to stop, or beyond so many entries.
+    bool analyse(const Graph& graph, double most, support::Interrupt& interrupt);
     Index size() const { return static_cast<Index>(order_.size()); }
     double entries() const { return entries_; }    // of L
     double products() const { return products_; }  // multiply-adds of a factorisation

@@ -32,8 +32,11 @@ class NormalEquations {
 
     const CompressedRows& rows() const { return rows_; }
     std::int64_t width() const { return width_; }
-    // Finds order and structure; false when asked to stop.
-    bool analyse(support::Interrupt& interrupt);
+    // Finds order and structure; false when asked to stop, or beyond so many entries of the factor.
+    bool analyse(double most, support::Interrupt& interrupt);
+    // Takes over order and structure of equations with the same columns whose rows join them as
+    // much or more: further rows of one entry change neither.
+    void adopt(const NormalEquations& other);
     bool is_analysed() const { return is_analysed_; }
     const Factor& factor() const { return factor_; }
     bool has_kept_rows() const { return !kept_.empty(); }
@@ -47,7 +50,7 @@ class NormalEquations {
     void solve(std::span<double> v, std::span<const double> r, std::span<double> s) const;
 
   private:
-    Graph graph() const;
+    Graph graph(support::Interrupt& interrupt) const;
     void arrange();
     bool sum_up(std::span<const double> weight, std::span<const double> diagonal,
                 support::Interrupt& interrupt);

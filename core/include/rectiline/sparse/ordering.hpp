@@ -25,9 +25,11 @@ struct Graph {
 };
 
 // Approximate minimum degree: the node that would be joined to the fewest others comes next. Nodes
-// with very many neighbours come last. Empty when asked to stop.
+// with very many neighbours come last. Empty when asked to stop, or when the factor will have more
+// than `most` entries.
 //
 // Source: Amestoy, Davis and Duff, "An approximate minimum degree ordering algorithm" (1996).
-std::vector<Index> minimum_degree_order(const Graph& graph, support::Interrupt& interrupt);
+std::vector<Index> minimum_degree_order(const Graph& graph, double most,
+                                        support::Interrupt& interrupt);
 
 }  // namespace rectiline::sparse

@@ -70,6 +70,8 @@ def free_part(design: Design, columns: Indices) -> Design | None:
     if not k:
         return None
     if design.is_sparse and k > _COLUMNS_TO_STAY_SPARSE and n * k > _ENTRIES_TO_STAY_SPARSE:
+        if k == design.n_features:
+            return design
         kept = _sparse_parts.get(design)
         if kept is None or not np.array_equal(kept[0], columns):
             kept = columns.copy(), Design(design.by_rows.X[:, columns])

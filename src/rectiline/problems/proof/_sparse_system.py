@@ -35,7 +35,7 @@ class SparseNormalSystem:
     """``Z' diag(weight) Z`` for sparse Z, with a column of ones last if there is an intercept."""
 
     def __init__(self, design: Design, intercept: bool) -> None:
-        X = design.X
+        X = design.by_rows.X
         ones = sp.csr_array(np.ones((X.shape[0], 1)))
         Z = sp.csr_array(sp.hstack([X, ones]) if intercept else X, dtype=np.float64)
         if not Z.has_canonical_format:
@@ -44,6 +44,8 @@ class SparseNormalSystem:
         self._Z, self._lengths = Z, np.diff(Z.indptr)
         begin, columns = Z.indptr.astype(np.int64), Z.indices.astype(np.int64)
         self._equations = _core.NormalEquations(begin, columns, Z.data, Z.shape[1], False)
+        if not intercept and design.normal_equations is not None:
+            self._equations.adopt(design.normal_equations)
         self._is_free = threading.Lock()  # the equations hold one factor at a time
 
     @classmethod

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from rectiline import _core
-from rectiline._polling import OutOfTime, time_left
+from rectiline._polling import checkpoint, time_left
 from rectiline.backends import Design
 from rectiline.problems.forms import EpigraphForm
 from rectiline.solvers.interior.program import build
@@ -31,6 +31,7 @@ _COLUMNS_PER_STEADY_ROW = 1.7  # up to which a factor of the columns is as fast
 _PROXIMAL_OF_32_DIGITS = 1e-20
 _ENTRIES_TO_COUNT = 1_000_000  # of arrays whose zeros are counted
 _LEAST_SPARSE_WIDTH = 200  # columns from which on a sparse factor can pay
+_CONSTRAINTS_PER_DATA = 4  # stored entries, up to which sparse systems bear rows of constraints
 _SPARSE_FILL = 0.1  # share of the entries of a factor up to which it does
 
 
@@ -84,23 +85,33 @@ class Method:
 
 
 def sparse_equations(rows: ProgramRows) -> Any:
-    """Return equations with a sparse factor, or None where a dense one takes less time."""
-    is_wide = rows.width > LARGEST_SYSTEM
-    if not rows.data.design.is_sparse or rows.width < _LEAST_SPARSE_WIDTH:
+    """Return equations with a sparse factor, or None where that would not be sparse.
+
+    The structure of a factor of X'X is known. Rows of single coefficients do not change it, an
+    intercept and rows of constraints do.
+    """
+    known = rows.data.design.normal_equations
+    if rows.width < _LEAST_SPARSE_WIDTH or known is None:
         return None
-    if not (is_wide or rows.has_sparse_squares):
+    is_known = not (rows.data.intercept or rows.matrix.shape[0])
+    most = np.inf if rows.width > LARGEST_SYSTEM else _SPARSE_FILL * float(rows.width) ** 2
+    if is_known and known.entries > most:
         return None
-    sparse = _core.NormalEquations(*rows.compressed(), rows.width, True)
-    if not sparse.analyse(time_left()):
-        raise OutOfTime
-    most = _SPARSE_FILL * float(rows.width) ** 2
-    return sparse if is_wide or sparse.entries <= most else None
+    sparse = _core.NormalEquations(*rows.compressed(), rows.width, not is_known)
+    if is_known:
+        sparse.adopt(known)
+        return sparse
+    found = sparse.analyse(most, time_left())
+    checkpoint()
+    return sparse if found else None
 
 
 def largest_system(form: EpigraphForm) -> int:
     """Return how many unknowns the linear systems may have."""
-    is_sparse = form.design.has_sparse_squares and not form.n_constraints
-    return _LARGEST_SPARSE_SYSTEM if is_sparse and not _has_fewer_rows(form) else LARGEST_SYSTEM
+    constraints = form.constraint_design.n_stored if form.n_constraints else 0
+    is_sparse = constraints <= _CONSTRAINTS_PER_DATA * form.design.n_stored
+    is_sparse = is_sparse and form.design.has_sparse_squares and not _has_fewer_rows(form)
+    return _LARGEST_SPARSE_SYSTEM if is_sparse else LARGEST_SYSTEM
 
 
 def n_unknowns(form: EpigraphForm) -> int:

@@ -188,12 +188,6 @@ class ProgramRows:
         image[self.single] += single
         return image
 
-    @property
-    def has_sparse_squares(self) -> bool:
-        """Whether the sum of the squares of the rows has few entries for each column."""
-        few = self.data.design.has_sparse_squares
-        return few and (not self.matrix.shape[0] or Design(self.matrix).has_sparse_squares)
-
     def compressed(self) -> tuple[Any, Any, Vector]:
         """Return the rows as begins, columns and values, the columns of a row in order."""
         data = self.data
