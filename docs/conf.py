@@ -21,6 +21,7 @@ version = release
 
 extensions = [
     "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
     "sphinx.ext.viewcode",
     "numpydoc",
     "sphinx_design",
@@ -41,7 +42,7 @@ sphinx_gallery_conf = {
 }
 # Examples draw figures of their own making; none needs a special warning filter.
 suppress_warnings = ["config.cache"]  # the settings of the gallery cannot be pickled
-templates_path: list[str] = []
+templates_path = ["_templates"]
 
 # Numbers in the text come from the result files of the benchmarks: |races_mean| and the like.
 rst_prolog = "\n".join(f".. |{name}| replace:: {value}" for name, value in figures().items())
@@ -53,6 +54,15 @@ html_static_path = ["_static"]
 html_css_files = ["rectiline.css"]
 
 autodoc_member_order = "bysource"
+autosummary_imported_members = True
+autosummary_generate = True
+# Methods of these are described where they are defined: in scikit-learn, or once for all losses,
+# penalties, constraints, sources of rows and displays.
+autosummary_context = {
+    "bases_left_out": "BaseEstimator, ClassifierMixin, RegressorMixin, LinearClassifierMixin, "
+    "SparseCoefMixin, CallbackSupportMixin, _MetadataRequester, object, tuple, str, Exception, "
+    "Warning, Loss, Penalty, Constraint, RowBlocks, Display"
+}
 autodoc_typehints = "none"  # the docstrings already tell the types, in words
 numpydoc_show_class_members = False  # autodoc lists the members itself
 

@@ -33,6 +33,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+__all__ = [
+    "CannotCheck",
+    "Refused",
+    "Verdict",
+    "check",
+    "check_all",
+    "check_infeasible",
+    "read",
+    "sentence",
+]
+
 CHUNK = 2**21  # entries of X in a chunk of rows; the header has one checksum per chunk
 SUMMED = 256  # rows summed at once: rounding errors grow with this number, not with all rows
 RADIUS = 1024  # how far competitors may lie on free columns, in sizes of the coefficients
@@ -59,11 +70,21 @@ class CannotCheck(ValueError):
 
 
 class Verdict(NamedTuple):
-    """What was proved: ``objective - gap <= optimum``; `rounding` is the part due to rounding.
+    """What was proved: ``objective - gap <= optimum``.
 
-    `radius` is infinite, or the optimum is that of all coefficients up to so many typical sizes.
-    `problem` says in words what was minimised, read from the arrays of the file. Of kind
-    "infeasible", no coefficients up to the size `radius` satisfy the constraints; of kind
+    Attributes
+    ----------
+    objective, gap : float
+    rounding : float
+        The part of the gap that bounds rounding.
+    radius : float
+        Infinite, or the optimum is that of all coefficients up to so many typical sizes.
+    problem : str
+        What was minimised, in words, read from the arrays of the file.
+
+    Notes
+    -----
+    Of kind "infeasible", no coefficients up to the size `radius` satisfy the constraints; of kind
     "unbounded", far along a direction the objective is `objective` or less.
     """
 
@@ -153,7 +174,25 @@ def problems(header: Any, arrays: dict[str, Any]) -> list[tuple[dict[str, Any], 
 
 
 def read(path: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the header and the arrays of a certificate file, whose form has been checked."""
+    """Return the header and the arrays of a certificate file, whose form has been checked.
+
+    Parameters
+    ----------
+    path : str, path or binary file
+
+    Returns
+    -------
+    tuple of dict
+        The header, and the arrays by name.
+
+    Examples
+    --------
+    >>> import io, rectiline as rl
+    >>> file = io.BytesIO()
+    >>> rl.solve(rl.Problem(np.eye(2), [1.0, 2.0], "squared_error")).save(file)
+    >>> read(file)[0]["kind"]
+    'optimality'
+    """
     try:
         with zipfile.ZipFile(path) as archive:  # reading compares the checksum of every member
             members = archive.infolist()
@@ -560,6 +599,24 @@ def check_infeasible(arrays: dict[str, Any]) -> float:
 
     All sums are rational. Coefficients without a bound need multipliers that cancel exactly, and
     then the size is infinite; what is left of others excludes coefficients up to a size only.
+
+    Parameters
+    ----------
+    arrays : dict of ndarray
+        As `read` returns them.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> import io, rectiline as rl
+    >>> rules = [rl.constraints.LinearInequality([[1.0]], -1), rl.constraints.Box(-1.0, 0.0)]
+    >>> file = io.BytesIO()
+    >>> rl.solve(rl.Problem(np.eye(1), [1.0], "absolute", constraints=rules)).save(file)
+    >>> check_infeasible(read(file)[1])
+    inf
     """
     q, best, left = [Fraction(0)] * arrays["lower"].size, Fraction(0), Fraction(0)
     need((arrays["inequality"] >= 0).all(), "a multiplier of an inequality is negative")
@@ -657,7 +714,25 @@ def as_block(block: Any) -> tuple[Any, Any, Any]:
 
 
 def check_all(path: Any, blocks: Iterable[Any] = (), exact: bool = False) -> list[Verdict]:
-    """Return a verdict for each problem of a file, as `check` does for one."""
+    """Return a verdict for each problem of a file, as `check` does for one.
+
+    Parameters
+    ----------
+    path, blocks, exact
+        As for `check`.
+
+    Returns
+    -------
+    list of Verdict
+
+    Examples
+    --------
+    >>> import io, rectiline as rl
+    >>> file, X, y = io.BytesIO(), np.eye(2), np.array([1.0, 2.0])
+    >>> rl.solve(rl.Problem(X, y, "squared_error")).save(file)
+    >>> [one.kind for one in check_all(file, [(X, y)])]
+    ['optimality']
+    """
     stated, found = problems(*read(path)), []
     with np.errstate(all="ignore"):  # a number that overflows ends as "no finite gap"
         made = [
@@ -679,10 +754,40 @@ def check_all(path: Any, blocks: Iterable[Any] = (), exact: bool = False) -> lis
 
 
 def check(path: Any, blocks: Iterable[Any] = (), exact: bool = False) -> Verdict | None:
-    """Check a file against blocks ``(X, y)`` or ``(X, y, weight)``; None: proved infeasible.
+    """Check a certificate file against data.
 
-    Raises `Refused` if the file does not prove its claim, `CannotCheck` if the data cannot be used.
+    Parameters
+    ----------
+    path : str, path or binary file
+    blocks : iterable of tuple
+        The data: ``[(X, y)]``, ``[(X, y, weight)]``, or several such blocks of rows in order.
+    exact : bool, default=False
+        Whether to compute in rational numbers, for small data.
+
+    Returns
+    -------
+    Verdict or None
+        None if the file proves that no coefficients satisfy the constraints.
+
+    Raises
+    ------
+    Refused
+        If the file does not prove its claim.
+    CannotCheck
+        If the data cannot be used.
+
+    Notes
+    -----
     A file that states several problems needs `check_all`.
+
+    Examples
+    --------
+    >>> import io, rectiline as rl
+    >>> file, X, y = io.BytesIO(), np.eye(2), np.array([1.0, 2.0])
+    >>> rl.solve(rl.Problem(X, y, "squared_error")).save(file)
+    >>> found = check(file, [(X, y)])
+    >>> round(found.objective, 6), found.gap < 1e-6
+    (0.125, True)
     """
     found = check_all(path, blocks, exact)
     if len(found) > 1:
@@ -726,7 +831,22 @@ def load(
 
 
 def sentence(found: Verdict) -> str:
-    """Say in one sentence what was proved."""
+    """Return in one sentence what was proved.
+
+    Parameters
+    ----------
+    found : Verdict
+        What `check` or `check_all` returned.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> sentence(Verdict(math.nan, 0.0, 0.0, kind="infeasible"))
+    'The claim holds: no coefficients satisfy the constraints.'
+    """
     if found.kind == "infeasible":
         up_to = "" if found.radius == math.inf else f" of size up to {found.radius:g}"
         return f"The claim holds: no coefficients{up_to} satisfy the constraints."

@@ -10,7 +10,17 @@ __all__ = ["load_model", "main", "save_model"]
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Run the command and return its exit code: 0 done, 1 not proved, 2 wrong use or input."""
+    """Run the command and return its exit code: 0 done, 1 not proved, 2 wrong use or input.
+
+    Parameters
+    ----------
+    argv : list of str, optional
+        Arguments of the command; by default those of the process.
+
+    Returns
+    -------
+    int
+    """
     try:
         import rich  # noqa: F401
         import typer  # noqa: F401

@@ -157,6 +157,16 @@ def save_model(path: str | Path, model: Any, target: str = "y") -> None:
         Fitted on one target. Columns without names are called x0, x1, ...
     target : str, default="y"
         What the target is called in tables.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from rectiline import PLQClassifier
+    >>> from rectiline.cli import load_model, save_model
+    >>> path = tempfile.mkdtemp() + "/model.json"
+    >>> save_model(path, PLQClassifier().fit([[0.0], [1.0], [2.0]], ["a", "a", "b"]))
+    >>> load_model(path).predict([[3.0]])
+    array(['b'], dtype='<U1')
     """
     check_is_fitted(model)
     coef, intercept = np.atleast_2d(model.coef_), np.atleast_1d(model.intercept_)

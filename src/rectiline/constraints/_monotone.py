@@ -10,7 +10,7 @@ from rectiline.constraints._rows import ConstraintRows
 
 
 class Monotone(Constraint):
-    """Keep the coefficients in order: ``b_1 <= b_2 <= .. <= b_d``, or the reverse.
+    """Keep the coefficients in order, from small to large or the reverse.
 
     Parameters
     ----------

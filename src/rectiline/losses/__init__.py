@@ -8,7 +8,7 @@ conjugate and prox, and it falls into ReLU and ReHU units, which is what solvers
 from ._base import Loss
 from ._curve import PLQCurve
 from ._decompose import decompose
-from ._linear import LinearTerm
+from ._linear import LinearTerm as LinearTerm
 from ._margin import Hinge, ModifiedHuber, SmoothedHinge, SquaredHinge
 from ._piecewise import PiecewiseLQ
 from ._residual import (
@@ -31,7 +31,6 @@ __all__ = [
     "Expectile",
     "Hinge",
     "Huber",
-    "LinearTerm",
     "Loss",
     "ModifiedHuber",
     "PLQCurve",

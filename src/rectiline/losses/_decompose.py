@@ -20,6 +20,15 @@ def decompose(curve: PLQCurve) -> PLQUnits:
     Units are sorted outwards from the minimiser, those to its right first, so that no two curved
     stretches overlap. A function unbounded below raises ValueError.
 
+    Parameters
+    ----------
+    curve : PLQCurve
+        ``loss.curve`` of any loss.
+
+    Returns
+    -------
+    PLQUnits
+
     Examples
     --------
     >>> from rectiline.losses import Huber, decompose

@@ -54,6 +54,17 @@ _NOT_QUADRATIC = ("cross_entropy", "log", "log_loss", "logistic", "logloss")
 def get(name: str | Loss, **parameters: Any) -> Loss:
     """Return the loss of that name, made with ``parameters``; a loss is returned as it is.
 
+    Parameters
+    ----------
+    name : str or Loss
+        Such as "hinge" or "huber".
+    **parameters
+        Parameters of the class.
+
+    Returns
+    -------
+    Loss
+
     Examples
     --------
     >>> from rectiline.losses import get

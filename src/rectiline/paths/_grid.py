@@ -27,6 +27,19 @@ def default_strengths(
     zero, exactly. A ridge penalty has no such strength: there the grid starts where predictions
     move by about one percent of their scale, and spans `ratio` squared.
 
+    Parameters
+    ----------
+    problem : Problem
+        Its penalty says what the strengths multiply.
+    n_strengths : int, default=30
+    ratio : float, optional
+        The smallest strength over the largest.
+
+    Returns
+    -------
+    ndarray of shape (n_strengths,)
+        From large to small.
+
     Examples
     --------
     >>> import numpy as np

@@ -85,6 +85,14 @@ def largest_strength(problem: Problem) -> float:
     any strength gives zeros. It is an upper bound where columns pay nothing (they are fitted first,
     to a certified 1e-9), where time runs out, and, about 1e-4 above, for sparse X.
 
+    Parameters
+    ----------
+    problem : Problem
+
+    Returns
+    -------
+    float
+
     Examples
     --------
     >>> import numpy as np

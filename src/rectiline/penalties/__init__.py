@@ -3,19 +3,19 @@
 import sys
 
 from rectiline.penalties import _group_linf, _separable
-from rectiline.penalties._atom import Atom
+from rectiline.penalties._atom import Atom as Atom
 from rectiline.penalties._base import Penalty
 from rectiline.penalties._fused import Fused
 from rectiline.penalties._group_linf import GroupLinf, SparseGroupLinf
 from rectiline.penalties._separable import L1, Columnwise, ElasticNet, Ridge
-from rectiline.penalties._shared_subspace import SharedSubspace, Subspace
+from rectiline.penalties._shared_subspace import SharedSubspace
+from rectiline.penalties._shared_subspace import Subspace as Subspace
 from rectiline.penalties._slope import Slope
-from rectiline.penalties._table import PENALTIES, get
+from rectiline.penalties._table import PENALTIES as PENALTIES
+from rectiline.penalties._table import get
 
 __all__ = [
     "L1",
-    "PENALTIES",
-    "Atom",
     "Columnwise",
     "ElasticNet",
     "Fused",
@@ -25,7 +25,6 @@ __all__ = [
     "SharedSubspace",
     "Slope",
     "SparseGroupLinf",
-    "Subspace",
     "get",
 ]
 

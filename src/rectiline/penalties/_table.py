@@ -68,6 +68,10 @@ def get(
     names : ndarray of str, optional
         Names of the columns, for `groups` and `weights`.
 
+    Returns
+    -------
+    Penalty or None
+
     Examples
     --------
     >>> from rectiline.penalties import get

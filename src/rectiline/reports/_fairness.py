@@ -38,6 +38,16 @@ class FairnessDisplay(Display):
     ax_ : matplotlib.axes.Axes
     figure_ : matplotlib.figure.Figure
     lines_ : list of matplotlib.lines.Line2D
+
+    Examples
+    --------
+    >>> import rectiline as rl
+    >>> people = rl.datasets.load_adult_sample()
+    >>> display = rl.reports.FairnessDisplay.from_estimator(
+    ...     rl.PLQClassifier(), people.data, people.target, people.male, tolerances=[0.0, 1.0]
+    ... )
+    >>> bool(display.differences[0] < display.differences[1])
+    True
     """
 
     tolerances: NDArray[np.float64]

@@ -3,41 +3,36 @@
 A problem on such rows is solved in a few passes over them (solver "passes").
 """
 
-from rectiline.rows._arrays import ArrayRows
+from rectiline.rows._arrays import ArrayRows as ArrayRows
 from rectiline.rows._base import RowBlocks
-from rectiline.rows._block import Block, join, pick, refuse_non_finite
+from rectiline.rows._block import Block
+from rectiline.rows._block import join as join
+from rectiline.rows._block import pick as pick
+from rectiline.rows._block import refuse_non_finite as refuse_non_finite
 from rectiline.rows._dask import from_dask
 from rectiline.rows._files import from_npy, from_parquet, from_svmlight
-from rectiline.rows._make import from_arrays, from_stream, is_source, of
+from rectiline.rows._make import from_arrays, from_stream, of
+from rectiline.rows._make import is_source as is_source
 from rectiline.rows._spark import spark
-from rectiline.rows._spread import on_host, spread_rows
-from rectiline.rows._stacked import Levels, StackedRows
-from rectiline.rows._tensors import TensorRows, copy_to_host, is_on_gpu, is_tensor_like
-from rectiline.rows._write import write_parquet
+from rectiline.rows._spread import on_host as on_host
+from rectiline.rows._spread import spread_rows as spread_rows
+from rectiline.rows._stacked import Levels as Levels
+from rectiline.rows._stacked import StackedRows as StackedRows
+from rectiline.rows._tensors import TensorRows as TensorRows
+from rectiline.rows._tensors import copy_to_host as copy_to_host
+from rectiline.rows._tensors import is_on_gpu as is_on_gpu
+from rectiline.rows._tensors import is_tensor_like as is_tensor_like
+from rectiline.rows._write import write_parquet as write_parquet
 
 __all__ = [
-    "ArrayRows",
     "Block",
-    "Levels",
     "RowBlocks",
-    "StackedRows",
-    "TensorRows",
-    "copy_to_host",
     "from_arrays",
     "from_dask",
     "from_npy",
     "from_parquet",
     "from_stream",
     "from_svmlight",
-    "is_on_gpu",
-    "is_source",
-    "is_tensor_like",
-    "join",
     "of",
-    "on_host",
-    "pick",
-    "refuse_non_finite",
     "spark",
-    "spread_rows",
-    "write_parquet",
 ]

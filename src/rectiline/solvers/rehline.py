@@ -42,7 +42,7 @@ class RehlineState:
 
 @dataclass(frozen=True, slots=True)
 class Rehline:
-    """Options of the solver.
+    """Coordinate ascent on units, `solver="rehline"`; its fields are options.
 
     Parameters
     ----------
@@ -58,6 +58,14 @@ class Rehline:
     patience : float, optional
         Give up when more work than this many sweeps over all rows is done, or seems to be left by
         the rate so far.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import rectiline as rl
+    >>> problem = rl.Problem(np.eye(3), [1, 0, 1], "hinge", fit_intercept=False)
+    >>> rl.solve(problem, "rehline", shuffle=False).solver
+    'rehline'
     """
 
     shuffle: bool = True

@@ -46,7 +46,7 @@ class GenerationState:
 
 @dataclass(frozen=True, slots=True)
 class Generation:
-    """Options of the solver.
+    """Column and constraint generation, `solver="generation"`; its fields are options.
 
     Parameters
     ----------
@@ -67,6 +67,14 @@ class Generation:
     patience : float, default=inf
         Products that the compiled simplex method (linear programs on dense X), or the Newton steps
         of the proximal method, may take before the problem is left to another solver.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import rectiline as rl
+    >>> problem = rl.Problem(np.eye(3), [1.0, 2.0, 3.0], "absolute", "l1")
+    >>> rl.solve(problem, "generation", columns_per_round=50).solver
+    'generation'
     """
 
     start_with: str = "auto"
@@ -152,6 +160,7 @@ class Generation:
         return reason is None
 
     def plan(self, form: LinearProgramForm) -> Plan:
+        """Return what is generated, from which start, for a program of this size."""
         n, d = form.design.n_samples, form.design.n_features
         n_units = form.units.sample.size
         columns = d > 60 if self.columns is None else self.columns

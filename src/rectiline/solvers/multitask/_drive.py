@@ -132,6 +132,18 @@ def solve_multitask(
     -----
     ConvergenceWarning
         If the gap did not close; it says how far the answer is and what to do.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rectiline.losses import SquaredError
+    >>> from rectiline.problems import MultiTaskProblem
+    >>> from rectiline.solvers import solve_multitask
+    >>> X = [np.eye(3), np.eye(3)]
+    >>> y = [np.array([1.0, 2.0, 3.0]), np.array([2.0, 4.0, 6.0])]
+    >>> found = solve_multitask(MultiTaskProblem(X, y, SquaredError()))
+    >>> str(found.status), found.certificate.relative_gap <= 1e-6
+    ('solved', True)
     """
     threads = checked_threads(-1 if n_threads is None else n_threads)
     stages = _stages(problem, solver, options, threads)

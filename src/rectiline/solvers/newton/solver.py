@@ -85,7 +85,7 @@ class NewtonState:
 
 @dataclass(frozen=True, slots=True)
 class Newton:
-    """Options of the solver.
+    """Newton's method, `solver="newton"`; its fields are options.
 
     Parameters
     ----------
@@ -93,6 +93,14 @@ class Newton:
         Start on a sample of the rows when there are many.
     working_set : bool, default=True
         Freeze rows far from every knot when there are many.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import rectiline as rl
+    >>> problem = rl.Problem(np.eye(3), [1.0, 2.0, 3.0], "huber")
+    >>> rl.solve(problem, "newton", working_set=False).solver
+    'newton'
     """
 
     subsample: bool = True
@@ -309,7 +317,21 @@ class Newton:
 
 @dataclass(frozen=True, slots=True)
 class ReducedNewton(Newton):
-    """`newton` in the span of the rows, for many more columns than rows under a ridge penalty."""
+    """`newton` in the span of the rows, for many more columns than rows under a ridge penalty.
+
+    Parameters
+    ----------
+    subsample, working_set : bool, default=True
+        As for `Newton`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import rectiline as rl
+    >>> X = np.random.default_rng(0).standard_normal((5, 50))
+    >>> rl.solve(rl.Problem(X, [1.0, 2.0, 3.0, 4.0, 5.0], "huber"), "reduced_newton").solver
+    'reduced_newton'
+    """
 
     name: ClassVar[str] = "reduced_newton"
     form: ClassVar[type[Any]] = ReducedForm
