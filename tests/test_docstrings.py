@@ -32,7 +32,8 @@ WITHOUT_EXAMPLE = {
     "Loss", "Penalty", "RowBlocks", "Block", "Solver", "MultiTaskSolution", "Progress", "main",
     "Refused", "CannotCheck", "Verdict", "DualPoint", "InfeasibilityCertificate", "Path",
     "Solution", "Status", "FormulaModel", "FormulaDesign", "SummaryTable",
-    "SummaryTables", "HypothesisTest", "ConformalIntervals", "CrossConformalIntervals",
+    "SummaryTables", "HypothesisTest", "QuantileProcess",
+    "ConformalIntervals", "CrossConformalIntervals",
 }  # fmt: skip
 
 

@@ -238,6 +238,34 @@ class TableEncoder:
         n_effects = sum(len(one.names) for one in made if one.place in effects)
         return cls(tuple(made), np.array(listed, dtype=object), n_effects, new_levels, d)
 
+    @classmethod
+    def of_names(cls, names: Sequence[str], columns: Sequence[str]) -> TableEncoder:
+        """Return the encoder that makes these columns of X, all levels included, from a table.
+
+        ``"city=Rome"`` is 1 where the column city holds Rome, unless the table has a column of that
+        name. The places are those in `columns`, the columns of the table.
+
+        >>> TableEncoder.of_names(["age", "city=Oslo", "city=Rome"], ["city", "age"]).n_columns
+        2
+        """
+        levels: dict[str, list[str] | None] = {}
+        for name in names:
+            column, is_level, level = name.partition("=")
+            if name in columns or not is_level:
+                levels[name] = None
+            else:
+                known = levels.setdefault(column, [])
+                if known is not None:
+                    known.append(level)
+        made = []
+        for column, listed in levels.items():
+            if column not in columns:
+                raise ValueError(f"there is no column {column!r}; there are {list(columns)[:12]}.")
+            texts = None if listed is None else np.array(listed)
+            shares = None if listed is None else np.full(len(listed), 1.0 / len(listed))
+            made.append(_Encoded(list(columns).index(column), column, texts, 0, shares))
+        return cls(tuple(made), np.array(names, dtype=object), 0, "error", len(columns))
+
     @staticmethod
     def complete(X: Any) -> Mask:
         """Return which rows of a table have no missing cell."""

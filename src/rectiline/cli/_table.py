@@ -9,20 +9,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
-from scipy import sparse as sp
 
 from rectiline import rows
 from rectiline._typing import Mask, Vector
+from rectiline.backends import TableEncoder
 from rectiline.cli._read import ARROW, Columns, is_csv, read_batches, read_columns
 
 __all__ = ["Asked", "Table", "read_blocks", "read_table"]
 
 _SVMLIGHT = (".svm", ".svmlight", ".libsvm", ".txt")
 _LEVELS_WITHOUT_QUESTION = 100  # levels of a text column, unless it is named as categorical
-_DENSE_ENTRIES = 20_000_000  # entries of X up to which indicators are stored as a dense table
 
 
 @dataclass(frozen=True)
@@ -109,6 +109,19 @@ def _text_columns(asked: Asked, names: Sequence[str] | None) -> list[str]:
     return sorted(known | set(asked.categorical))
 
 
+class _Frame:
+    """Columns by name as the encoder of the estimators reads them."""
+
+    def __init__(self, columns: Columns, names: Sequence[str], used: Mask | None = None) -> None:
+        self.columns = list(names)
+        self._values = {one: columns[one] if used is None else columns[one][used] for one in names}
+        self.shape = (len(self._values[self.columns[0]]), len(self.columns))
+
+    def get_column(self, name: str) -> Any:
+        """Return a column, as a library of tables does."""
+        return SimpleNamespace(to_numpy=lambda: self._values[name])
+
+
 def _from_columns(path: Path, columns: Columns, asked: Asked, names: Sequence[str] | None) -> Table:
     given = [*asked.features, *asked.drop, *asked.categorical]
     for name in (asked.target, asked.weight, *given):
@@ -117,17 +130,34 @@ def _from_columns(path: Path, columns: Columns, asked: Asked, names: Sequence[st
     if names is None:
         apart = {asked.target, asked.weight, *asked.drop}
         chosen = [one for one in asked.features or columns if one not in apart]
-        made = [name for one in chosen for name in _features(path, one, columns[one], asked)]
-        if not made:
+        if not chosen:
             raise ValueError(f"{path}: no column is left as a feature.")
-        names = made
-    sources = _sources(path, columns, names)
-    read = dict.fromkeys([*(source for source, _ in sources), asked.target, asked.weight])
-    used = _complete(path, columns, [one for one in read if one is not None], asked.missing)
-    X = _encoded(path, columns, sources, used)
+        for one in chosen:
+            _refuse_identifiers(path, one, columns[one], asked)
+    else:
+        chosen = list(dict.fromkeys(_source(path, name, columns) for name in names))
+    read = [one for one in dict.fromkeys([*chosen, asked.target, asked.weight]) if one is not None]
+    used = _complete(path, columns, read, asked.missing)
+    frame = _Frame(columns, chosen, used)
+    try:
+        if names is None:
+            encoder = TableEncoder.learn(frame, categorical="onehot")
+        else:
+            encoder = TableEncoder.of_names(names, chosen)
+        X = encoder.numbers(frame)
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from None
     y = None if asked.target is None else columns[asked.target][used]
     weight = None if asked.weight is None else _numbers(path, asked.weight, columns)[used]
-    return Table(X, list(names), y, weight, used)
+    return Table(X, [str(name) for name in encoder.names], y, weight, used)
+
+
+def _source(path: Path, name: str, columns: Columns) -> str:
+    """Return the column that a feature is made from."""
+    column = name if name in columns else name.partition("=")[0]
+    if column not in columns:
+        raise _no_column(path, column, columns)
+    return column
 
 
 def _no_column(path: Path, name: str, columns: Columns) -> ValueError:
@@ -135,87 +165,33 @@ def _no_column(path: Path, name: str, columns: Columns) -> ValueError:
     return ValueError(f"{path}: there is no column {name!r}; there are {listed}.")
 
 
-def _features(path: Path, name: str, values: Any, asked: Asked) -> list[str]:
-    """Return the features of a column: itself, or one for each level."""
-    if values.dtype != object:
-        return [name]
+def _refuse_identifiers(path: Path, name: str, values: Any, asked: Asked) -> None:
+    """Refuse a text column with very many levels, unless it is named as categorical."""
+    if values.dtype != object or name in asked.categorical:
+        return
     levels = sorted({value for value in values.tolist() if value is not None})
-    if len(levels) > _LEVELS_WITHOUT_QUESTION and name not in asked.categorical:
+    if len(levels) > _LEVELS_WITHOUT_QUESTION:
         raise ValueError(
             f"{path}: column {name!r} holds {len(levels)} different texts, such as {levels[0]!r}; "
             f"leave it out (--drop {name}) or take each as a level (--categorical {name})."
         )
-    return [f"{name}={level}" for level in levels]
-
-
-def _sources(path: Path, columns: Columns, names: Sequence[str]) -> list[tuple[str, str | None]]:
-    """Return for each feature its column, and its level if it is an indicator."""
-    found: list[tuple[str, str | None]] = []
-    for name in names:
-        column, is_indicator, level = name.partition("=")
-        if name in columns:
-            found.append((name, None))
-        elif is_indicator and column in columns:
-            found.append((column, level))
-        else:
-            raise _no_column(path, column if is_indicator else name, columns)
-    return found
 
 
 def _complete(path: Path, columns: Columns, read: list[str], missing: str) -> Mask:
     """Return which rows have no missing cell in the columns that are read."""
-    used = np.ones(len(columns[read[0]]), dtype=bool)
-    for name in read:
-        values = columns[name]
-        here = ~_is_missing(values)
-        if missing == "error" and not here.all():
-            row = int(np.argmin(here))
-            raise ValueError(
-                f"{path}: column {name!r}, data row {row + 1} is missing; leave such rows "
-                "out with --missing drop."
-            )
-        used &= here
+    if missing == "error":
+        for name in read:
+            here = TableEncoder.complete(_Frame(columns, [name]))
+            if not here.all():
+                row = int(np.argmin(here))
+                raise ValueError(
+                    f"{path}: column {name!r}, data row {row + 1} is missing; leave such rows "
+                    "out with --missing drop."
+                )
+    used = TableEncoder.complete(_Frame(columns, read))
     if not used.any():
         raise ValueError(f"{path}: every row has a missing cell.")
     return used
-
-
-def _is_missing(values: Any) -> Mask:
-    if values.dtype == object:
-        return np.array([value is None for value in values.tolist()])
-    found: Mask = np.isnan(values)
-    return found
-
-
-def _encoded(
-    path: Path, columns: Columns, sources: list[tuple[str, str | None]], used: Mask
-) -> Any:
-    """Return X; a level that is no feature is refused."""
-    known: dict[str, list[str]] = {}
-    for column, level in sources:
-        if level is not None:
-            known.setdefault(column, []).append(level)
-    for column, levels in known.items():
-        others = sorted({str(v) for v in columns[column][used].tolist()} - set(levels))
-        if others:
-            raise ValueError(
-                f"{path}: column {column!r} holds {others[0]!r}, which the model has not seen; it "
-                f"knows {', '.join(levels[:8])}."
-            )
-    n = int(used.sum())
-    if n * len(sources) <= _DENSE_ENTRIES or not known:
-        X = np.empty((n, len(sources)))
-        for k, source in enumerate(sources):
-            X[:, k] = _feature(path, columns, *source)[used]
-        return X
-    parts = [sp.csc_array(_feature(path, columns, *source)[used][:, None]) for source in sources]
-    return sp.hstack(parts, format="csr")
-
-
-def _feature(path: Path, columns: Columns, column: str, level: str | None) -> Vector:
-    if level is None:
-        return _numbers(path, column, columns)
-    return np.asarray(columns[column] == level, dtype=np.float64)
 
 
 def _numbers(path: Path, name: str, columns: Columns) -> Vector:
@@ -223,9 +199,6 @@ def _numbers(path: Path, name: str, columns: Columns) -> Vector:
     if values.dtype == object:
         text = next(one for one in values.tolist() if one is not None)
         raise ValueError(f"{path}: column {name!r} must hold numbers; it holds {text!r}.")
-    if np.isinf(values).any():
-        row = int(np.flatnonzero(np.isinf(values))[0])
-        raise ValueError(f"{path}: column {name!r}, row {row + 1}: {values[row]} is not finite.")
     return np.asarray(values, dtype=np.float64)
 
 
