@@ -234,6 +234,7 @@ def grid_cost(*arguments: Any) -> dict[str, Any]:
 def searching(kind: str, loss: str, penalty: str) -> tuple[Any, Callable[[float], Any], bool]:
     """Return a CV estimator, the plain one at a strength, and whether they take labels."""
     from rectiline import estimators as face
+    from rectiline.losses import Pinball
 
     if loss == "quantile":
         ratio = {"l1": 1.0, "l2": 0.0}[penalty]
@@ -242,13 +243,14 @@ def searching(kind: str, loss: str, penalty: str) -> tuple[Any, Callable[[float]
             quantile=0.7, alpha=alpha, l1_ratio=ratio
         )
         return search, plain, False
+    named = Pinball(0.5) if loss == "pinball" else loss
     labels = kind.split(":")[0] not in ("residual", "diabetes")
     one, many = (
         (face.PLQClassifier, face.PLQClassifierCV)
         if labels
         else (face.PLQRegressor, face.PLQRegressorCV)
     )
-    return many(loss=loss, penalty=penalty), lambda C: one(loss, penalty=penalty, C=C), labels
+    return many(loss=named, penalty=penalty), lambda C: one(named, penalty=penalty, C=C), labels
 
 
 def data(kind: str, n: int, d: int) -> tuple[np.ndarray, np.ndarray]:

@@ -166,6 +166,7 @@ def main() -> int:
     arguments = parser.parse_args()
     warnings.simplefilter("error")
     warnings.simplefilter("ignore", ConvergenceWarning)
+    warnings.filterwarnings("ignore", "QuantileRegressor: the penalty of the default")
     if arguments.case is not None:
         print(one_case(np.random.default_rng([arguments.seed, arguments.case])))
         return 0

@@ -79,6 +79,7 @@ def test_the_fit_itself_is_as_good_as_asked_for():
     np.testing.assert_allclose(model.coef_, same.coef_, atol=1e-3)
 
 
+@pytest.mark.filterwarnings("ignore:QuantileRegressor. the penalty of the default:UserWarning")
 @pytest.mark.parametrize(
     ("search", "plain", "data"),
     [

@@ -29,6 +29,18 @@ ROWS[0, [2, 3]], ROWS[1, 2] = 1.0, -1.0
         ({"penalty": losses.Huber}, TypeError, "penalty must be a Penalty .* the class Huber"),
         ({"loss": losses.Huber}, TypeError, r"^loss=Huber is a class; give an object: Huber\(\)"),
         ({"loss": "hubber"}, ValueError, "'absolute', 'asymmetric', .* Did you mean 'huber'"),
+        ({"loss": "pinball"}, ValueError, "needs its quantile, such as 0.9: loss_params="),
+        ({"loss": "hinge"}, ValueError, "loss of the margin; .* Use PLQClassifier"),
+        (
+            {"loss": "huber", "loss_params": {"epsilon": 1.0}},
+            TypeError,
+            "loss='huber' takes 'delta'; got 'epsilon'",
+        ),
+        (
+            {"constraints": [{"bmi": ">=3"}, {"bmi": "<=1"}]},
+            rl.InfeasibleError,
+            "column 'bmi': lower bound 3 > upper bound 1",
+        ),
         ({"loss": "mae"}, ValueError, "Did you mean 'absolute'"),
         ({"solver": "newtn"}, ValueError, "'auto', 'generation', .* Did you mean 'newton'"),
         ({"solver": "simplex"}, ValueError, "Did you mean 'generation'"),
@@ -77,3 +89,18 @@ def test_an_equality_and_a_bound_that_contradict_each_other():
     with pytest.raises(rl.InfeasibleError, match=r"b\[0\] <= -1"):
         model = PLQRegressor("absolute", constraints=[total, constraints.Box(upper=-1.0)])
         model.fit(X.to_numpy(), Y)
+
+
+def test_a_default_that_makes_every_coefficient_zero_is_told():
+    with pytest.warns(UserWarning, match="default alpha=1 makes every coefficient zero"):
+        QuantileRegressor().fit(X, Y)
+    QuantileRegressor(alpha=2.0).fit(X, Y)  # asked for: nothing is said
+
+
+def test_positive_coefficients_and_names_for_a_table():
+    model = PLQRegressor("absolute", positive=True, C=10.0).fit(X.to_numpy(), Y)
+    same = PLQRegressor("absolute", constraints=constraints.Nonnegative(), C=10.0).fit(X, Y)
+    np.testing.assert_allclose(model.coef_, same.coef_, atol=1e-4)
+    assert (model.coef_ >= 0).all() and (model.coef_ == 0).any()
+    table = model.coef_frame(names=X.columns)
+    assert table.index.tolist() == [*X.columns, "(intercept)"]

@@ -32,6 +32,7 @@ ESTIMATORS = [
 
 # One check has a class with fewer samples than folds, of which scikit-learn's splitter warns.
 @pytest.mark.filterwarnings("ignore:The least populated class:UserWarning")
+@pytest.mark.filterwarnings("ignore:QuantileRegressor. the penalty of the default:UserWarning")
 @parametrize_with_checks(ESTIMATORS)
 def test_scikit_learn_check(estimator: Any, check: Any) -> None:
     check(estimator)

@@ -56,6 +56,7 @@ def test_an_infinite_objective_is_refused_at_once(loss):
 def test_cases_of_the_fuzzer(case):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
+        warnings.filterwarnings("ignore", "QuantileRegressor: the penalty of the default")
         one_case(np.random.default_rng([1, case]))
 
 
@@ -67,4 +68,5 @@ def test_cases_of_the_fuzzer(case):
 def test_later_cases_of_the_fuzzer(seed, case):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
+        warnings.filterwarnings("ignore", "QuantileRegressor: the penalty of the default")
         one_case(np.random.default_rng([seed, case]))

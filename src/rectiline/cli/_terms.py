@@ -24,9 +24,9 @@ _PENALTIES: dict[str, tuple[str, Callable[..., penalties.Penalty | None]]] = {
 def read_loss(text: str) -> losses.Loss:
     """Return the loss of a short form, NAME or NAME:NUMBER[,NUMBER]."""
     name, numbers = _split("loss", text)
-    if not numbers:
+    if not numbers or name not in losses.LOSSES:
         return losses.get(name)
-    loss: Any = type(losses.get(name))
+    loss: Any = losses.LOSSES[name]
     try:
         made: losses.Loss = loss(*numbers)
         return made

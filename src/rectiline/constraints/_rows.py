@@ -174,7 +174,8 @@ def combine(
         j = int(crossed[0])
         raise InfeasibleError(
             f"The constraints exclude each other at {column_label(j, names)}: lower bound "
-            f"{lower[j]:g} > upper bound {upper[j]:g}."
+            f"{lower[j]:g} > upper bound {upper[j]:g}.",
+            None,
         )
     return ConstraintRows(
         A=_stack([part.A for part in whole]),

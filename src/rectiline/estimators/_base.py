@@ -123,8 +123,14 @@ class BaseLinear(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]
 
     # ---- what a fitted model shows and keeps ----------------------------------------------------
 
-    def coef_frame(self) -> pd.DataFrame:
+    def coef_frame(self, names: Any = None) -> pd.DataFrame:
         """Return the coefficients and intercepts as a pandas data frame.
+
+        Parameters
+        ----------
+        names : array-like of str, optional
+            Names of the columns of X, where X had none, such as ``get_feature_names_out()`` of a
+            transformer.
 
         Returns
         -------
@@ -134,7 +140,7 @@ class BaseLinear(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]
             classes, output, quantile or task.
         """
         check_is_fitted(self)
-        names = getattr(self, "feature_names_in_", None)
+        names = getattr(self, "feature_names_in_", None) if names is None else names
         caller = f"{type(self).__name__}.coef_frame"
         return coefficient_frame(self.coef_, self.intercept_, names, self._coef_titles(), caller)
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import combinations
-from typing import Any, Self, Unpack, cast
+from typing import Any, Literal, Self, Unpack, cast, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -176,6 +177,12 @@ class PLQClassifier(
         if self.multi_class == "ovr":
             return list(self.classes_)
         return [f"{low} vs {high}" for low, high in combinations(self.classes_, 2)]
+
+    @overload
+    def decision_function(self, X: Any, blocks: Literal[False] = False) -> NDArray[np.float64]: ...
+
+    @overload
+    def decision_function(self, X: Any, blocks: Literal[True]) -> Iterator[Any]: ...
 
     def decision_function(self, X: Any, blocks: bool = False) -> Any:
         """Return the confidence scores of the rows of X.

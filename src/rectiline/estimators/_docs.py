@@ -78,6 +78,8 @@ class _Shared:
         Where the coefficients may live: objects from `rectiline.constraints`; mappings from a
         column, by name or position, to a bound: ``{"age": ">=0", "income": (0, None)}``; texts
         with names of columns: ``"age + sex >= 0"``, ``"a = b"``, ``"nonnegative"``.
+    positive : bool, default=False
+        Whether every coefficient must be at least zero; fixed effects are free.
     monotone : dict or list, optional
         ``{"a": 1, "b": -1}``: the prediction may only rise with column a and only fall with b. A
         list has 1, -1 or 0 for each column.

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from rectiline._polling import Clock
 from rectiline._typing import Mask
-from rectiline.constraints import Constraint, named_constraints
+from rectiline.constraints import Constraint, Nonnegative, named_constraints
 from rectiline.estimators._base import BaseLinear, checked_fit
 from rectiline.estimators._check import check_data, check_weight, column_names
 from rectiline.estimators._encode import (
@@ -157,6 +157,8 @@ class LinearFitMixin(BaseLinear, Generic[Scalar]):
             names=None if names is None else names[:n_plain],
             n_features=n_plain,
         )
+        if getattr(self, "positive", False):
+            listed.append(Nonnegative())
         if not self._n_effects:
             return listed
         return [one if is_fairness(one) else PlainColumns(one, n_plain) for one in listed]

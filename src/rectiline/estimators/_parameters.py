@@ -51,6 +51,7 @@ PARAMETER_RULES: dict[str, list[Any]] = {
     "alpha": [Interval(Real, 0, None, closed="left")],
     "l1_ratio": [_SHARE],
     "constraints": ["array-like", dict, object],
+    "positive": ["boolean"],
     "monotone": [dict, "array-like", None],
     "order": ["array-like", None],
     "fixed_effects": ["array-like", str, Integral, None],
@@ -135,6 +136,7 @@ class TermParameters(TableParameters, total=False):
     penalty: str | Penalty | Fused | None
     penalty_params: dict[str, Any] | None
     constraints: Any
+    positive: bool
     monotone: dict[Any, int] | None
     order: Any
     fixed_effects: Any
@@ -150,6 +152,7 @@ _DEFAULTS: dict[str, Any] = {
     "progress_bar": False,
     "penalty": "l2",
     "constraints": (),
+    "positive": False,
     "effects_l1": 0.0,
     "missing": "error",
     "new_levels": "error",
@@ -186,17 +189,12 @@ def keeps_parameters(shared: Any = None, **defaults: Any) -> Callable[[Construct
 
 def make_loss(loss: str | Loss, params: Mapping[str, Any] | None, of: tuple[str, ...]) -> Loss:
     """Return the loss that ``loss`` and ``loss_params`` describe, checked to suit the estimator."""
-    try:
-        made = losses.get(loss, **(params or {}))
-    except TypeError as error:
-        if not isinstance(loss, str):
-            raise
-        raise TypeError(f"loss_params={params!r} does not suit loss={loss!r}: {error}") from None
+    made = losses.get(loss, **(params or {}))
     if made.of not in of:
-        allowed = " or ".join(of)
+        other = {"margin": "PLQClassifier", "residual": "PLQRegressor"}.get(made.of)
         raise ValueError(
             f"loss={loss!r} is a loss of the {made.of}; this estimator takes losses of the "
-            f"{allowed}."
+            f"{' or '.join(of)}.{f' Use {other}.' if other else ''}"
         )
     return shared_loss(made) if isinstance(loss, str) else made
 

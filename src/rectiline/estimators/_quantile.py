@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -32,6 +33,7 @@ __all__ = ["QuantileRegressor"]
 # Points at which a pair of quantiles is kept apart from which on interior points are quicker than
 # Newton's method: 0.6 instead of 3.2 s for 25 quantiles of 1,000 x 20 with 20 points a pair.
 _MANY_POINTS = 15
+_DEFAULT_ALPHA = 1.0  # that of scikit-learn
 _JOINT_PENALTIES = ("elasticnet", "l1", "l2", None)
 
 
@@ -109,7 +111,7 @@ class QuantileRegressor(BaseQuantile):
         self,
         *,
         quantile: Any = 0.5,
-        alpha: float = 1.0,
+        alpha: float = _DEFAULT_ALPHA,
         l1_ratio: float = 1.0,
         loss: str = "pinball",
         non_crossing: bool | str = False,
@@ -144,6 +146,14 @@ class QuantileRegressor(BaseQuantile):
     def _fit(self, X: Any, y: Any, sample_weight: Any, *given: Any, **params: Any) -> Self:
         super()._fit(X, y, sample_weight, *given, **params)
         self.__dict__.pop("summary_", None)
+        if self.alpha == _DEFAULT_ALPHA and self.n_features_in_ and not np.any(self.coef_):
+            warnings.warn(
+                f"{type(self).__name__}: the penalty of the default alpha={self.alpha:g} makes "
+                "every coefficient zero. Set alpha=0 for no penalty, or choose it by "
+                "QuantileRegressorCV.",
+                UserWarning,
+                stacklevel=2,
+            )
         if self.inference is not None:
             self.summary_ = self.summary(X, y, self.inference, sample_weight=sample_weight)
         return self

@@ -21,10 +21,11 @@ from ._residual import (
     SquaredEpsilonInsensitive,
     SquaredError,
 )
-from ._table import get
+from ._table import LOSSES, get
 from ._units import PLQUnits
 
 __all__ = [
+    "LOSSES",
     "Absolute",
     "Asymmetric",
     "EpsilonInsensitive",

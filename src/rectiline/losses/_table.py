@@ -73,7 +73,10 @@ def get(name: str | Loss, **parameters: Any) -> Loss:
     """
     if isinstance(name, Loss):
         if parameters:
-            raise ValueError(f"loss={name!r} is made already; it takes no {sorted(parameters)}.")
+            raise ValueError(
+                f"loss={name!r} is an object with its own parameters; {sorted(parameters)} go with "
+                "a loss by name."
+            )
         return name
     if not isinstance(name, str):
         raise not_an_object("loss", name, Loss, "rectiline.losses.Huber(), or the name of one")
@@ -84,4 +87,17 @@ def get(name: str | Loss, **parameters: Any) -> Loss:
         )
     if name not in LOSSES:
         raise ValueError(unknown_name("loss", name, LOSSES, _ALIASES))
-    return LOSSES[name](**parameters)
+    kind = LOSSES[name]
+    known = list(kind._rules)
+    unknown = sorted(set(parameters) - set(known))
+    if unknown:
+        raise TypeError(
+            f"loss={name!r} takes {', '.join(map(repr, known)) or 'no parameters'}; got "
+            f"{', '.join(map(repr, unknown))}."
+        )
+    if kind is Pinball and not parameters:
+        raise ValueError(
+            f"loss={name!r} needs its quantile, such as 0.9: loss_params={{'quantile': 0.9}} of an "
+            "estimator, or the object Pinball(0.9). The median is loss='absolute'."
+        )
+    return kind(**parameters)
