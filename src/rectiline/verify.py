@@ -152,14 +152,15 @@ def problems(header: Any, arrays: dict[str, Any]) -> list[tuple[dict[str, Any], 
     version = header.get("version")
     need(type(version) is int and version in (1, 2), "its version is unknown")
     need(sorted(arrays) == header["arrays"], "arrays are missing or were added")
-    given = {"levels": None, "output": 0, "n_targets": 1, "factors": [(1.0).hex()] * 2, **header}
-    if version == 1:
-        given |= {"problems": [{}], "weights": "file" if "weight" in arrays else "data"}
-        given |= {"signs": [-1, 1], "n_features": 0}
-        if header["kind"] == "optimality":
+    given = dict(header)
+    if version == 1:  # one problem, whose labels, if it has any, are two
+        given |= {"problems": [{}], "levels": None, "output": 0, "n_targets": 1, "n_features": 0}
+        given |= {"signs": [-1, 1], "factors": [(1.0).hex()] * 2}
+        given |= {"weights": "file" if "weight" in arrays else "data"}
+        if header["kind"] != "infeasible":
+            need(header["kind"] == "optimality" and len(header["labels"]) == 2, "labels are odd")
             given["n_features"] = header["n_columns"] - header["fit_intercept"]
             given["labels"] = header["labels"] if header["of"] == "margin" else None
-            need(len(header["labels"]) == 2, "labels are odd")
     need(given["problems"], "it states no problem")
     found, shared = [], {name for name in arrays if "/" not in name}
     for k, one in enumerate(given["problems"]):

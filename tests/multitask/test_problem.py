@@ -108,7 +108,7 @@ def test_rows_without_weight_are_not_there(loss):
     expected = solve_multitask(fewer, tol=1e-9)
     np.testing.assert_allclose(found.coef, expected.coef, atol=1e-4)
     assert found.objective == pytest.approx(expected.objective, rel=1e-8)
-    with pytest.raises(ValueError, match=r"sample_weight\[1\] must have a positive entry"):
+    with pytest.raises(ValueError, match=r"sample_weight\[1\] must have at least one"):
         problem.with_sample_weight([kept[0], np.zeros(40), kept[2]])
 
 
@@ -139,7 +139,7 @@ def test_balance_of_the_common_part(loss):
         ({"y": [np.zeros(3)]}, r"y\[0\] has 3 entries but X\[0\] has 4 rows"),
         ({"X": [np.ones((4, 2)), np.ones((4, 3))], "y": [np.zeros(4)] * 2}, "same columns"),
         ({"X": [np.ones((4, 2))] * 3}, "X holds 3 tasks but y holds 1"),
-        ({"sample_weight": [np.zeros(4)]}, r"sample_weight\[0\] must have a positive"),
+        ({"sample_weight": [np.zeros(4)]}, r"sample_weight\[0\] must have at least one positive"),
         ({"sample_weight": [-np.ones(4)]}, r"sample_weight\[0\] must hold finite numbers >= 0"),
         ({"constraints": [(), ()]}, "1 tasks, but 2 entries"),
         ({"center": True}, "at least two tasks"),

@@ -90,6 +90,7 @@ BAD_PROBLEMS = [
     (lambda: LinearEquality([[1.0, 0.0]], [math.inf]), "f"),
     (lambda: regression(constraints=[Fairness(np.ones(5), 0.1)]), "sensitive"),
     (lambda: Fairness(np.ones(12), -0.1), "tolerance"),
+    (lambda: regression(constraints="abc"), 'constraints "abc": it names columns'),
     # penalties
     (lambda: regression(penalty=L1(1.0, weights=[1.0, 2.0])), "weights"),
     (lambda: regression(penalty=Slope([2.0, 1.0])), "strengths"),

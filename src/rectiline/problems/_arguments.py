@@ -17,9 +17,12 @@ from rectiline.penalties import Fused, Penalty, Ridge
 from rectiline.penalties import get as get_penalty
 from rectiline.problems._block_samples import BlockSamples, Encoding
 from rectiline.problems._data import BlockData, Data
-from rectiline.problems._extra_rows import with_difference_rows
+from rectiline.problems._extra_rows import (
+    checked_linear,
+    with_difference_rows,
+    with_linear_row,
+)
 from rectiline.problems._inputs import checked_losses
-from rectiline.problems._linear_term import checked_linear, with_linear_row
 from rectiline.problems._region import Region
 from rectiline.problems._row_scales import with_ordinary_rows
 from rectiline.problems._samples import Samples

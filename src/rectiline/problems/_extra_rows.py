@@ -8,13 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse as sp
 
+from rectiline._numbers import real_array
 from rectiline._typing import Vector
 from rectiline.backends import Design, array_if_small, as_design
-from rectiline.losses import Loss, PiecewiseLQ
+from rectiline.losses import LinearTerm, Loss, PiecewiseLQ
 from rectiline.penalties import Fused
 from rectiline.problems._samples import Samples
 
-__all__ = ["with_difference_rows", "with_rows"]
+__all__ = ["checked_linear", "with_difference_rows", "with_linear_row", "with_rows"]
 
 _SPARSE = 4  # times as many differences as samples from which on dense X is stored as sparse
 
@@ -62,3 +63,23 @@ def with_difference_rows(
     else:
         paid = PiecewiseLQ([0.0], [[0.0, -1.0, 0.0], [0.0, 1.0, 0.0]], of=of)
     return with_rows(design, samples, rows, paid, np.full(rows.shape[0], penalty.strength))
+
+
+def checked_linear(linear: Any, n_features: int | None) -> Vector:
+    """Return the coefficients of the linear term, one finite number per column."""
+    vector = real_array("linear", linear)
+    if vector.ndim != 1 or n_features not in (None, vector.size) or not vector.size:
+        wanted = "a vector" if n_features is None else f"{n_features} numbers, one per column"
+        raise ValueError(f"linear must hold {wanted}; got shape {vector.shape}.")
+    if not np.isfinite(vector).all():
+        j = int(np.argmin(np.isfinite(vector)))
+        raise ValueError(f"linear must hold finite numbers; linear[{j}] is {vector[j]}.")
+    return vector
+
+
+def with_linear_row(
+    design: Design | None, samples: Samples | None, linear: Vector
+) -> tuple[Design, Samples]:
+    """Return design and samples with a linear term as one more row; X is copied."""
+    loss = LinearTerm() if samples is None else LinearTerm(samples.losses[0].of)
+    return with_rows(design, samples, linear[None, :], loss, np.ones(1))

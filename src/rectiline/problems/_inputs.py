@@ -84,22 +84,21 @@ def row_functions(
     return _core.RowFunctions(curves, direction, offset, weight, index)
 
 
-def checked_weight(sample_weight: ArrayLike | None, n: int) -> Vector:
+def checked_weight(sample_weight: ArrayLike | None, n: int, name: str = "sample_weight") -> Vector:
     """Return one finite weight >= 0 per row, not all of them zero."""
     if sample_weight is None:
         return np.ones(n)
-    weight = real_array("sample_weight", sample_weight, "numbers >= 0")
+    weight = real_array(name, sample_weight, "numbers >= 0")
     if weight.ndim == 0:
         weight = np.full(n, float(weight))
     if weight.shape != (n,):
-        raise ValueError(f"sample_weight must have shape ({n},), got {weight.shape}.")
-    if not np.isfinite(weight).all() or (weight < 0).any():
-        row = int(np.argmax(~(np.isfinite(weight) & (weight >= 0))))
-        raise ValueError(
-            f"sample_weight must hold finite numbers >= 0; sample_weight[{row}] is {weight[row]}."
-        )
+        raise ValueError(f"{name} must have shape ({n},), got {weight.shape}.")
+    bad = ~(np.isfinite(weight) & (weight >= 0))
+    if bad.any():
+        row = int(np.argmax(bad))
+        raise ValueError(f"{name} must hold finite numbers >= 0; {name}[{row}] is {weight[row]}.")
     if not (weight > 0).any():
-        raise ValueError("sample_weight must have at least one positive entry; all are zero.")
+        raise ValueError(f"{name} must have at least one positive entry; all are zero.")
     return weight
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from rectiline._typing import Indices, Vector
 from rectiline.constraints import ConstraintRows
 from rectiline.losses import LinearTerm, Loss
-from rectiline.penalties import GroupLinf, Slope, SparseGroupLinf
+from rectiline.penalties import GroupedPenalty, Slope
 from rectiline.problems._problem import Problem
 from rectiline.rows import Levels, RowBlocks, StackedRows, pick
 
@@ -259,10 +259,7 @@ def _terms(one: Statement, free: int) -> tuple[dict[str, Any], dict[str, Any]]:
     groups, strengths = np.full(d + free, -1, dtype=np.int64), np.zeros(d + free)
     if isinstance(penalty, Slope):
         groups[:d], strengths[:d] = 0, penalty.strengths
-    elif isinstance(penalty, GroupLinf):
-        for k, members in enumerate(penalty.groups):
-            groups[members], strengths[members.min()] = k, penalty.strength
-    elif isinstance(penalty, SparseGroupLinf):  # on its columns a group is a sorted norm
+    elif isinstance(penalty, GroupedPenalty):  # on its columns a group is a sorted norm
         arrays["l1"][:d] = penalty.l1
         for k, members in enumerate(penalty.groups):
             groups[members], strengths[members] = k, penalty.l1
@@ -284,46 +281,47 @@ def _levels(one: Statement) -> Levels | None:
 def _weights(one: Statement, data: ProvedData) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return signs of labels and how weights of rows follow from those of the data."""
     problem, count = one.problem, 1 if data.labels is None else len(data.labels)
-    if not problem.is_in_memory:
+    own: dict[str, Any] = {}
+    if problem.is_in_memory:
+        kind, factors, signs, own = _weights_in_memory(one, data, count)
+    else:
         encoding: Any = problem.source.samples.encoding
         if encoding.fold is not None:
             raise ValueError("Certificate files of rows in blocks cannot leave out a fold.")
-        factors = [encoding.factor(k) for k in range(count)]
-        signs = [(1 if k == encoding.positive else -1) * encoding.is_used(k) for k in range(count)]
-        levels = _levels(one)
+        kind, levels = "data", _levels(one)
         scale = 1.0 if levels is None else levels.factor
-        return _shares(data, "data", scale, factors, signs), {}
-    places, at = data.places, slice(None) if one.samples is None else one.samples
+        factors = [scale * encoding.factor(k) for k in range(count)]
+        signs = [(1 if k == encoding.positive else -1) * encoding.is_used(k) for k in range(count)]
+    has_labels = data.labels is not None
+    header = {
+        "weights": kind,
+        "weight_scale": (1.0 if has_labels else factors[0]).hex(),
+        "signs": signs if has_labels else None,
+        "factors": [one.hex() for one in factors] if has_labels else None,
+    }
+    return header, own
+
+
+def _weights_in_memory(
+    one: Statement, data: ProvedData, count: int
+) -> tuple[str, list[float], list[int], dict[str, Any]]:
+    """Return whose weights count, factor and sign of each label, and the array of weights."""
+    problem, places = one.problem, data.places
+    at = slice(None) if one.samples is None else one.samples
     mine, sign = np.zeros((2, places.size))
     mine[at] = problem.weight[: places.size]
     is_margin = problem.losses[0].of == "margin"
     sign[at] = (problem.direction if is_margin else problem.offset)[: places.size]
     given = np.ones(places.size) if data.weight is None else np.asarray(data.weight)
-    used = (mine > 0) & (given > 0)
-    factors, signs = [0.0] * count, [0] * count
+    factors, signs = np.zeros(count), [0] * count
     for k in range(count):
-        rows = np.flatnonzero(used & (places == k))
+        rows = np.flatnonzero((mine > 0) & (given > 0) & (places == k))
         if rows.size:
-            factors[k] = float(mine[rows[0]] / given[rows[0]])
-            signs[k] = int(np.sign(sign[rows[0]])) if data.labels is not None else 1
-    if (abs(np.array(factors)[places] * given - mine) > _SAME_WEIGHT * mine).any():
-        factors = [float(one != 0) for one in signs]
-        return _shares(data, "file", 1.0, factors, signs), {"weight": mine}
-    scale = 1.0 if data.labels is not None else factors[0]
-    kind, weight = ("none", {}) if data.weight is None else ("file", {"weight": given})
-    return _shares(data, kind, scale, factors, signs), weight
-
-
-def _shares(
-    data: ProvedData, kind: str, scale: float, factors: list[float], signs: list[int]
-) -> dict[str, Any]:
-    has_labels = data.labels is not None
-    return {
-        "weights": kind,
-        "weight_scale": float(scale).hex(),
-        "signs": signs if has_labels else None,
-        "factors": [one.hex() for one in factors] if has_labels else None,
-    }
+            factors[k], signs[k] = mine[rows[0]] / given[rows[0]], int(np.sign(sign[rows[0]]))
+    if (abs(factors[places] * given - mine) > _SAME_WEIGHT * mine).any():
+        return "file", [1.0] * count, signs, {"weight": mine}
+    own = {} if data.weight is None else {"weight": given}
+    return "file" if own else "none", factors.tolist(), signs, own
 
 
 def _constraint_arrays(rows: ConstraintRows, free: int) -> dict[str, Any]:

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rectiline._numbers import real_array
 from rectiline.backends import Design, as_design
 from rectiline.constraints import Constraint
 from rectiline.losses import Loss
+from rectiline.problems._inputs import checked_weight
 from rectiline.problems._samples import Samples
 from rectiline.problems._task import Task
 
@@ -94,23 +94,11 @@ def normalized_weights(
     given: Sequence[ArrayLike] | None, designs: list[Design]
 ) -> list[NDArray[np.float64]]:
     """Return weights that sum to one in each task, or raise where they cannot."""
-    if given is None:
-        return [np.full(one.n_samples, 1.0 / one.n_samples) for one in designs]
-    if len(given) != len(designs):
+    if given is not None and len(given) != len(designs):
         raise ValueError(f"sample_weight holds {len(given)} tasks but y holds {len(designs)}.")
-    weights = []
-    for t, (one, design) in enumerate(zip(given, designs)):
-        weight = real_array(f"sample_weight[{t}]", one)
-        if weight.shape != (design.n_samples,):
-            raise ValueError(
-                f"sample_weight[{t}] must have shape ({design.n_samples},), got {weight.shape}."
-            )
-        if not np.isfinite(weight).all() or (weight < 0).any():
-            raise ValueError(f"sample_weight[{t}] must hold finite numbers >= 0.")
-        if not weight.sum() > 0:
-            raise ValueError(f"sample_weight[{t}] must have a positive entry; all are zero.")
-        weights.append(weight / weight.sum())
-    return weights
+    pairs = enumerate(zip([None] * len(designs) if given is None else given, designs, strict=True))
+    weights = [checked_weight(w, one.n_samples, f"sample_weight[{t}]") for t, (w, one) in pairs]
+    return [one / one.sum() for one in weights]
 
 
 def _constraints(given: Any, n_tasks: int) -> list[tuple[Constraint, ...]]:

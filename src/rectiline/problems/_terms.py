@@ -11,7 +11,7 @@ from rectiline import _core
 from rectiline._lazy import FieldsAlone, cached_property
 from rectiline._typing import Indices, Vector
 from rectiline.constraints import Constraint
-from rectiline.penalties import L1, GroupLinf, Penalty, Slope, SparseGroupLinf
+from rectiline.penalties import L1, GroupedPenalty, Penalty, Slope, SparseGroupLinf
 from rectiline.problems._columns import Columns
 from rectiline.problems._region import Region
 from rectiline.problems.proof._numbers import UNDERFLOW, gamma
@@ -93,15 +93,13 @@ class Terms(FieldsAlone):
         penalty = self.penalty
         if isinstance(penalty, Slope):
             return Slope(penalty.strengths[: columns.size])
-        if isinstance(penalty, GroupLinf | SparseGroupLinf):
+        if isinstance(penalty, GroupedPenalty):
             place = np.full(self.columns.rho.size, -1, dtype=np.intp)
             place[columns] = np.arange(columns.size)
             inside = [place[group][place[group] >= 0] for group in penalty.groups]
             kept: Any = [group for group in inside if group.size]
-            if isinstance(penalty, SparseGroupLinf):
-                l1, linf = penalty.l1, penalty.linf
-                return SparseGroupLinf(l1, linf, kept) if kept else L1(l1)
-            return GroupLinf(penalty.strength, kept) if kept else L1(0.0)
+            l1, linf = penalty.l1, penalty.linf
+            return SparseGroupLinf(l1, linf, kept) if kept else L1(l1)
         if isinstance(penalty, L1) and penalty.weights is not None:
             return L1(penalty.strength, penalty.weights[columns])
         return penalty

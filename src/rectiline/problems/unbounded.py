@@ -60,33 +60,32 @@ def _steepest(problem: Problem, low: Vector, high: Vector, unit: Vector) -> Vect
     straight = np.flatnonzero(low == high)
     priced = np.flatnonzero(columns.l1 > 0)
     pick = sp.csr_array((np.ones(priced.size), (np.arange(priced.size), priced)), (priced.size, d))
-    parts: list[tuple[sp.csr_array, sp.csr_array | None, int]] = []  # rows <= cost of a kind
+    kinds = [kinked.size, priced.size, epigraph.cap.size]  # of the costs
 
-    def add(matrix: sp.csr_array, cost: int) -> None:
-        more = wide - matrix.shape[1]
-        padded = sp.hstack([matrix, sp.csr_array((matrix.shape[0], more))]) if more else matrix
-        tops = abs(padded).max(axis=1).toarray().ravel() if padded.shape[0] else np.zeros(0)
-        even = sp.diags_array(1.0 / np.where(tops > 0, tops, 1.0))
-        own = -even.tocsr() if cost else None
-        parts.append((sp.csr_array(even @ padded), own, cost))
+    def at_most(matrix: sp.csr_array, kind: int | None = None) -> sp.csr_array:
+        """Return rows ``matrix @ direction - cost <= 0`` for costs of a kind, or without any."""
+        count, width = matrix.shape
+        tops = abs(matrix).max(axis=1).toarray().ravel() if count else np.zeros(0)
+        even = sp.diags_array(1.0 / np.where(tops > 0, tops, 1.0), format="csr")
+        blank = [sp.csr_array((count, size)) for size in (wide - width, *kinds)]
+        if kind is not None:
+            blank[kind + 1] = -even
+        return sp.hstack([even @ matrix, *blank], format="csr")
 
-    add(sp.diags_array(below) @ X[kinked], 1)
-    add(sp.diags_array(above) @ X[kinked], 1)
-    add(pick, 2)
-    add(-pick, 2)
-    add(epigraph.capped @ scaled, 3)
-    add(X[np.isposinf(high)], 0)
-    add(-X[np.isneginf(low)], 0)
-    add(-A, 0)
-    add(-epigraph.above @ scaled, 0)
-    sizes = [wide, kinked.size, priced.size, epigraph.cap.size]
-    blocks = [
-        [matrix, *(own if cost == k else None for k in (1, 2, 3))] for matrix, own, cost in parts
-    ]
-    for k, size in enumerate(sizes):  # an empty row gives every column of blocks its width
-        blocks.append([sp.csr_array((0, size)) if j == k else None for j in range(4)])
-    kept = [k for k, size in enumerate(sizes) if size]
-    inequalities = sp.block_array([[row[k] for k in kept] for row in blocks], format="csr")
+    inequalities = sp.vstack(
+        [
+            at_most(sp.diags_array(below) @ X[kinked], 0),
+            at_most(sp.diags_array(above) @ X[kinked], 0),
+            at_most(pick, 1),
+            at_most(-pick, 1),
+            at_most(epigraph.capped @ scaled, 2),
+            at_most(X[np.isposinf(high)]),
+            at_most(-X[np.isneginf(low)]),
+            at_most(-A),
+            at_most(-epigraph.above @ scaled),
+        ],
+        format="csr",
+    )
     cost = np.concatenate(
         [epigraph.linear, np.ones(kinked.size), columns.l1[priced] * unit[priced], epigraph.cap]
     )

@@ -23,14 +23,12 @@ from scipy import sparse as sp
 
 from rectiline._lazy import cached_property
 from rectiline._typing import Indices, Vector
-from rectiline.penalties import GroupLinf, Slope, SparseGroupLinf
+from rectiline.penalties import GroupedPenalty, Slope
 from rectiline.problems._columns import Columns
 from rectiline.problems._problem import Problem
 from rectiline.problems.forms._rectified import RectifiedForm
 
 __all__ = ["Epigraph", "EpigraphForm"]
-
-_Grouped = GroupLinf | SparseGroupLinf
 
 _MOST_COLUMNS = 20_000  # further columns
 _MOST_ROWS = 4_000_000  # capped rows of Slope
@@ -78,7 +76,7 @@ class EpigraphForm(RectifiedForm):
     def accepts(problem: Problem) -> str | None:
         """Return why the problem has no such form, or None if it has."""
         penalty, d = problem.penalty, problem.n_features
-        if problem.is_separable or isinstance(penalty, _Grouped):
+        if problem.is_separable or isinstance(penalty, GroupedPenalty):
             return None
         if not isinstance(penalty, Slope):
             return f"the penalty {penalty!r} couples columns and has no epigraph form"
@@ -100,7 +98,7 @@ class EpigraphForm(RectifiedForm):
         penalty, given = self.problem.penalty, self.problem.columns
         if isinstance(penalty, Slope) and _is_l1(penalty):
             return Columns(given.rho, penalty.strengths, given.lower, given.upper)
-        if isinstance(penalty, SparseGroupLinf):
+        if isinstance(penalty, GroupedPenalty):
             l1 = np.full(given.rho.size, penalty.l1)
             return Columns(given.rho, l1, given.lower, given.upper)
         return given
@@ -109,7 +107,7 @@ class EpigraphForm(RectifiedForm):
     def epigraph(self) -> Epigraph:
         """The further columns and rows."""
         penalty, d = self.problem.penalty, self.problem.n_features
-        if isinstance(penalty, _Grouped) and not penalty.is_zero:
+        if isinstance(penalty, GroupedPenalty) and not penalty.is_zero:
             return _group_epigraph(penalty, d)
         if isinstance(penalty, Slope) and not penalty.is_zero and not _is_l1(penalty):
             return _slope_epigraph(penalty)
@@ -119,7 +117,7 @@ class EpigraphForm(RectifiedForm):
     def groups(self) -> list[Indices] | None:
         """The coefficients that each further column covers, if that is what these columns do."""
         penalty = self.problem.penalty
-        if isinstance(penalty, _Grouped) and not penalty.is_zero:
+        if isinstance(penalty, GroupedPenalty) and not penalty.is_zero:
             return list(penalty.groups)
         return None
 
@@ -127,7 +125,7 @@ class EpigraphForm(RectifiedForm):
     def n_columns(self) -> int:
         """Number of columns, coefficients included and the intercept not."""
         penalty, d = self.problem.penalty, self.problem.n_features
-        if isinstance(penalty, _Grouped) and not penalty.is_zero:
+        if isinstance(penalty, GroupedPenalty) and not penalty.is_zero:
             return d + len(penalty.groups)
         if isinstance(penalty, Slope) and not penalty.is_zero and not _is_l1(penalty):
             return 2 * d + int(_drops(penalty)[0].size)
@@ -147,13 +145,12 @@ def _above_absolute(columns: Indices, above: Indices, width: int) -> sp.csr_arra
     return sp.csr_array(sp.vstack([cover - own, cover + own], format="csr"))
 
 
-def _group_epigraph(penalty: GroupLinf | SparseGroupLinf, d: int) -> Epigraph:
+def _group_epigraph(penalty: GroupedPenalty, d: int) -> Epigraph:
     groups = penalty.groups
     width = d + len(groups)
     columns = np.concatenate(groups)
     owner = np.repeat(np.arange(len(groups)), [group.size for group in groups])
-    cost = penalty.linf if isinstance(penalty, SparseGroupLinf) else penalty.strength
-    linear = np.concatenate([np.zeros(d), np.full(len(groups), cost)])
+    linear = np.concatenate([np.zeros(d), np.full(len(groups), penalty.linf)])
     above = _above_absolute(columns, d + owner, width)
     return Epigraph(linear, above, sp.csr_array((0, width)), np.zeros(0))
 

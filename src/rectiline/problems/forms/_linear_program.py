@@ -20,7 +20,7 @@ import numpy as np
 
 from rectiline._lazy import cached_property
 from rectiline._typing import Indices, Vector
-from rectiline.penalties import GroupLinf, Slope, SparseGroupLinf
+from rectiline.penalties import GroupedPenalty, Slope
 from rectiline.problems._problem import Problem
 from rectiline.problems.forms._composite import CompositeForm
 
@@ -61,7 +61,7 @@ class LinearProgramForm(CompositeForm):
             if _levels(problem.penalty.strengths) is None:
                 return f"the sorted penalty has more than {_MOST_LEVELS} distinct strengths"
             return None
-        if isinstance(problem.penalty, GroupLinf | SparseGroupLinf):
+        if isinstance(problem.penalty, GroupedPenalty):
             return None
         return f"the penalty {problem.penalty!r} is not polyhedral"
 

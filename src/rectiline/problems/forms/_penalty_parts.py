@@ -7,7 +7,7 @@ import numpy as np
 from rectiline import _core
 from rectiline._lazy import Part, cached_property
 from rectiline._typing import Indices, Mask, Vector
-from rectiline.penalties import L1, GroupLinf, Penalty, Slope, SparseGroupLinf
+from rectiline.penalties import L1, GroupedPenalty, Penalty, Slope
 from rectiline.problems._columns import Columns
 from rectiline.problems._problem import Problem
 
@@ -33,15 +33,13 @@ class PenaltyParts:
     def groups(self) -> list[Indices] | None:
         """The columns of each group of a grouped penalty."""
         penalty = self.penalty
-        return list(penalty.groups) if isinstance(penalty, GroupLinf | SparseGroupLinf) else None
+        return list(penalty.groups) if isinstance(penalty, GroupedPenalty) else None
 
     @cached_property
     def group_costs(self) -> tuple[float, float]:
         """What a grouped penalty charges: the largest of a group, and every absolute value."""
-        penalty = self.penalty
-        if isinstance(penalty, SparseGroupLinf):
-            return penalty.linf, penalty.l1
-        return penalty.strength, 0.0
+        assert isinstance(self.penalty, GroupedPenalty)
+        return self.penalty.linf, self.penalty.l1
 
     def whole_groups(self, columns: Indices) -> Indices:
         """Return the columns with all others of their groups."""
