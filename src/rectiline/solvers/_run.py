@@ -50,6 +50,16 @@ def _learn_nothing(state: Any, certificate: Certificate) -> None:
     """Stand in for the method that solvers may leave out."""
 
 
+def _end_of(bursts: Generator[None, None, Status]) -> Status:
+    """Let a solver run until it is done, exhausted or at a limit; return which."""
+    while True:
+        try:
+            next(bursts)
+        except StopIteration as end:
+            status: Status = end.value
+            return status
+
+
 class Run:
     """One call of a driver: its limits, the best pair, the history and the callback."""
 
@@ -201,7 +211,8 @@ class Run:
             if not is_first and stage.method.refuses(self.problem) is not None:
                 continue
             try:
-                status = self._run_stage(stage, tol, is_first, stage is stages[-1], most, state)
+                bursts = self.bursts(stage, tol, is_first, stage is stages[-1], most, state)
+                status = _end_of(bursts)
             except Declined:
                 continue
             except (ArithmeticError, np.linalg.LinAlgError):
@@ -230,24 +241,6 @@ class Run:
         """Return how the run ends whose last stage has ended like this."""
         over = self.verdict(self.limits.tol if tol is None else tol)
         return over or (Status.TIME_LIMIT if self._ran_out else ended)
-
-    def _run_stage(
-        self,
-        stage: Stage,
-        tol: float,
-        is_first: bool,
-        is_last: bool,
-        most: int | None,
-        state: Any,
-    ) -> Status:
-        """Run one solver until it is done, exhausted, or at a limit."""
-        bursts = self.bursts(stage, tol, is_first, is_last, most, state)
-        while True:
-            try:
-                next(bursts)
-            except StopIteration as end:
-                status: Status = end.value
-                return status
 
     def bursts(
         self,

@@ -14,11 +14,7 @@ __all__ = ["below", "beside", "row_norms", "row_scale", "scaled_rows"]
 
 def row_norms(rows: Any) -> Vector:
     """Return the Euclidean norm of each row."""
-    if sp.issparse(rows):
-        rows = sp.csr_array(rows)
-        squares = _like(rows, rows.data**2) @ np.ones(rows.shape[1])
-    else:
-        squares = (rows * rows).sum(axis=1)
+    squares = (rows * rows).sum(axis=1)
     return np.sqrt(np.asarray(squares, dtype=np.float64)).ravel()
 
 
@@ -31,14 +27,7 @@ def row_scale(block: Any) -> Vector:
 
 def scaled_rows(block: Any, scale: Vector) -> Any:
     """Return the block with every row multiplied by its scale."""
-    if sp.issparse(block):
-        return _like(block, block.data * np.repeat(scale, np.diff(block.indptr)))
-    return block * scale[:, None]
-
-
-def _like(block: Any, data: Vector) -> Any:
-    """Return other entries in the same places of a sparse block by rows, which is shared."""
-    return sp.csr_array((data, block.indices, block.indptr), shape=block.shape)
+    return sp.diags_array(scale) @ block if sp.issparse(block) else block * scale[:, None]
 
 
 def beside(left: Any, right: Any) -> Any:

@@ -120,17 +120,20 @@ def _solve_restricted(state: CurvedState, target: float, budget: Budget) -> None
 
 def _restricted_gap(state: CurvedState) -> float:
     """Return the relative gap of the problem on the working set."""
-    form, master = state.form, state.master
-    found = master.point()
+    found, part = state.master.point(), state.master.part
+    g, z, q = _products(part, found.coef, found)
+    point = FormPoint(found.coef, 0.0, g, found.constraint)
+    return _relative(part, point, z + found.intercept, q)[0]
+
+
+def _products(form: CompositeForm, coef: Vector, found: FormPoint) -> tuple[Vector, Vector, Vector]:
+    """Return multipliers that are feasible, ``X coef`` and q."""
     g = found.sample.copy()
     form.rows.clip(g)
     if form.fit_intercept:
         form.rows.balance(g)
-    part = master.part
-    z, image = part.design.both(found.coef, g)
-    q = part.rows_part(found.constraint) - image
-    point = FormPoint(found.coef, 0.0, g, found.constraint)
-    return _relative(part, point, z + found.intercept, q)[0]
+    z, image = form.design.both(coef, g)
+    return g, z, form.rows_part(found.constraint) - image
 
 
 def _relative(form: CompositeForm, point: FormPoint, z: Vector, q: Vector) -> tuple[float, float]:
@@ -149,22 +152,13 @@ def _relative(form: CompositeForm, point: FormPoint, z: Vector, q: Vector) -> tu
     return relative, gap
 
 
-def _spread(state: CurvedState, coef: Vector) -> Vector:
-    full = np.zeros(state.inside.size)
-    full[state.master.columns] = coef
-    return full
-
-
 def _price(state: CurvedState) -> tuple[float, bool]:
     """Return the relative gap of the whole problem, and whether columns were added."""
     form, master = state.form, state.master
     found = master.point()
-    coef, g = _spread(state, found.coef), found.sample.copy()
-    form.rows.clip(g)
-    if form.fit_intercept:
-        form.rows.balance(g)
-    z, image = form.design.both(coef, g)
-    q = form.rows_part(found.constraint) - image
+    coef = np.zeros(state.inside.size)
+    coef[master.columns] = found.coef
+    g, z, q = _products(form, coef, found)
     intercept = form.best_intercept(z)
     point = FormPoint(coef, intercept, g, found.constraint)
     relative, gap = _relative(form, point, z + intercept, q)

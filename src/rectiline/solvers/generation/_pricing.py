@@ -109,13 +109,12 @@ class SortedPricing:
 
     def seed(self, q: Vector, coef: Vector, limit: int) -> None:
         """Add wanted columns with both signs, the support, and the columns with the largest q."""
-        wanted = self.form.needed_columns
-        self._add(wanted, np.ones(wanted.size))
-        self._add(wanted, -np.ones(wanted.size))
-        support = np.flatnonzero(coef)
-        self._add(support, np.sign(coef[support]))
+        wanted, support = self.form.needed_columns, np.flatnonzero(coef)
         worst = _largest(np.abs(q), limit, 0.0)
-        self._add(worst, np.sign(q[worst]))
+        ones = np.ones(wanted.size)
+        parts = (wanted, ones), (wanted, -ones), (support, coef[support]), (worst, q[worst])
+        for columns, signs in parts:
+            self._add(columns, np.sign(signs))
 
     def extend(self, q: Vector, limit: int) -> int:
         """Add the columns with the largest ``|q_j|`` above the base, if q is not dual feasible."""
