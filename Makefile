@@ -49,7 +49,7 @@ $(shell mkdir -p build && printf '%s\n' $(SOURCES) > $(SOURCE_LIST).new && \
 	{ cmp -s $(SOURCE_LIST).new $(SOURCE_LIST) || cp $(SOURCE_LIST).new $(SOURCE_LIST); })
 
 .DEFAULT_GOAL := help
-.PHONY: help demo r-check wheel test-door test-pages fuzz-inputs fuzz-certificates fuzz-verify fuzz-solve test test-browser test-oldest peers pytest test-slow coverage doctest core-test sanitize lint format docs \
+.PHONY: help demo r-check wheel test-door test-pages fuzz-inputs fuzz-certificates fuzz-verify fuzz-solve test test-browser test-oldest peers pytest test-slow test-cluster coverage doctest core-test sanitize lint format docs \
 	bench bench-quick bench-against bench-coverage bench-setup clean clean-all
 .DELETE_ON_ERROR:
 
@@ -156,6 +156,9 @@ pytest: $(STAMPS)/package $(STAMPS)/extra-test $(STAMPS)/extra-plots  ## run the
 
 test-slow: $(STAMPS)/package $(STAMPS)/extra-test  ## run the full product of solvers, losses, penalties, constraints and designs, half an hour
 	@$(ONE_THREAD) $(PY) -m pytest tests -m slow -n $(JOBS) --dist worksteal $(PYTEST_ARGS)
+
+test-cluster: $(STAMPS)/package $(STAMPS)/extra-test  ## run passes on worker processes, with Dask and Spark where installed, three minutes
+	@$(ONE_THREAD) $(PY) -m pytest tests/rows/test_cluster.py -m cluster $(PYTEST_ARGS)
 
 coverage: $(STAMPS)/package $(STAMPS)/extra-test $(STAMPS)/extra-plots $(STAMPS)/extra-coverage  ## which Python lines the tests run, as pages in build/coverage
 	@$(ONE_THREAD) $(PY) -m pytest tests -q -n $(JOBS) --dist worksteal --cov=rectiline --cov-report=term:skip-covered --cov-report=html:build/coverage $(PYTEST_ARGS)

@@ -102,10 +102,14 @@ def map_items(executor: Any, function: Callable[[Any], Any], items: Iterable[Any
     """Yield ``function(item)`` in the order of the items; what has not begun is given up."""
     if executor is None:
         yield from map(function, items)
-    elif hasattr(executor, "submit") and hasattr(executor, "scheduler"):
+        return
+    items = list(items)
+    if not items:
+        return
+    if hasattr(executor, "submit") and hasattr(executor, "scheduler"):
         yield from _map_on_dask(executor, function, items)
     else:
-        yield from executor.map(_Packed(pickle.dumps(function)), list(items))
+        yield from executor.map(_Packed(pickle.dumps(function)), items)
 
 
 class _Packed:
