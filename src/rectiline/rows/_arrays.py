@@ -10,9 +10,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from rectiline.backends import take_rows
 from rectiline.rows._base import SlicedRows
-from rectiline.rows._block import Block
+from rectiline.rows._block import Block, refuse_non_finite
 
-__all__ = ["ArrayRows", "block_length", "checked_matrix", "checked_vector"]
+__all__ = ["ArrayRows", "array_block", "block_length", "checked_matrix", "checked_vector"]
 
 _BLOCK_BYTES = 1 << 25  # of X in one block: long enough to read, short enough to show progress
 
@@ -126,3 +126,17 @@ def checked_vector(name: str, values: ArrayLike, n: int) -> NDArray[Any]:
             f"{name} must have one entry for each of the {n} rows of X; got shape {vector.shape}."
         )
     return vector
+
+
+def array_block(start: int, shape: tuple[bool, bool, str], *part: Any) -> Block:
+    """Return a block of X, y and weight; `shape`: whether there are y and weight, and the type."""
+    has_target, has_weight, dtype = shape
+    X = checked_matrix(part[0])
+    X = X if X.dtype == np.dtype(dtype) else X.astype(dtype)
+    y, weight = part[1] if has_target else None, part[-1] if has_weight else None
+    for vector in (y, weight):
+        if vector is not None:
+            checked_vector(f"y or weight from row {start} on", vector, X.shape[0])
+    block = Block(X, y, None if weight is None else np.asarray(weight, np.float64), start)
+    refuse_non_finite(block)
+    return block

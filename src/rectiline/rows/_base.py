@@ -153,14 +153,14 @@ class RowBlocks(ABC):
         self._n_rows, self._is_known = rows, True
 
     @property
-    def knows_n_rows(self) -> bool:
-        """Whether the number of rows is known without reading the source."""
-        return self._n_rows is not None
+    def known_n_rows(self) -> int | None:
+        """Number of rows where it is known without reading the source; None otherwise."""
+        return self._n_rows
 
     @property
     def shown_rows(self) -> str:
         """Number of rows as text; a question mark where it is not known."""
-        return str(self.n_rows) if self.knows_n_rows else "?"
+        return "?" if self.known_n_rows is None else str(self.known_n_rows)
 
     @property
     def targets_in_memory(self) -> NDArray[Any] | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
@@ -11,9 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rectiline.rows._block import Block
+from rectiline.rows._block import Block, refuse_non_finite
 
-__all__ = ["Columns", "decoded", "require_arrow"]
+__all__ = ["Columns", "block_of", "decoded", "frame_block", "require_arrow"]
 
 
 def require_arrow(caller: str) -> Any:
@@ -193,13 +194,13 @@ def decoded(
             pieces.append(piece)
             waiting += piece.num_rows
             if waiting == block_rows:
-                yield _block(pieces, columns, start, origin)
+                yield block_of(pieces, columns, start, origin)
                 start, pieces, waiting = start + waiting, [], 0
     if waiting:
-        yield _block(pieces, columns, start, origin)
+        yield block_of(pieces, columns, start, origin)
 
 
-def _block(pieces: list[Any], columns: Columns, start: int, origin: str) -> Block:
+def block_of(pieces: list[Any], columns: Columns, start: int, origin: str = "") -> Block:
     """Return pieces of a table as one block; X is stored column by column, as the table is."""
     n = sum(piece.num_rows for piece in pieces)
     by_column = np.empty((len(columns.features), n), dtype=columns.dtype)
@@ -207,30 +208,42 @@ def _block(pieces: list[Any], columns: Columns, start: int, origin: str) -> Bloc
     weight = None if columns.weight is None else np.empty(n)
     first = 0
     for piece in pieces:
-        some = slice(first, first + piece.num_rows)
+        some, at = slice(first, first + piece.num_rows), start + first
         known: dict[str, Any] = {}  # several features may be levels of one column
-
-        def values(name: str, piece: Any = piece, at: int = start + first) -> NDArray[Any]:
-            return _values(piece, name, at, origin)
-
         for column, feature in zip(by_column, columns.features, strict=True):
+            name = feature.column
             if feature.level is None and feature.levels is None:
-                column[some] = values(feature.column)
+                column[some] = _values(piece, name, at, origin)
                 continue
-            if feature.column not in known:
-                texts = values(feature.column).astype(str)
-                known[feature.column] = np.unique(texts, return_inverse=True)
-            levels, place = known[feature.column]
-            wanted = (feature.level,) if feature.levels is None else feature.levels
-            codes = {level: code for code, level in enumerate(wanted)}
-            table = np.array([codes.get(str(level), -1) for level in levels])
-            column[some] = table[place] == 0 if feature.levels is None else table[place]
+            if name not in known:
+                texts = _values(piece, name, at, origin).astype(str)
+                known[name] = np.unique(texts, return_inverse=True)
+            column[some] = _coded(feature, *known[name])
         if columns.target is not None:
-            targets.append(values(columns.target))
+            targets.append(_values(piece, columns.target, at, origin))
         if weight is not None and columns.weight is not None:
-            weight[some] = values(columns.weight)
+            weight[some] = _values(piece, columns.weight, at, origin)
         first += piece.num_rows
     return Block(by_column.T, np.concatenate(targets) if targets else None, weight, start)
+
+
+def frame_block(start: int, packed: bytes, frame: Any) -> Block:
+    """Return a data frame of pandas as a block; `packed` are its pickled columns."""
+    import pyarrow
+
+    columns: Columns = pickle.loads(packed)
+    batch = pyarrow.RecordBatch.from_pandas(frame, preserve_index=False)
+    block = block_of([batch], columns, start)
+    refuse_non_finite(block, columns.feature_names)
+    return block
+
+
+def _coded(feature: Feature, found: NDArray[Any], place: NDArray[np.intp]) -> NDArray[Any]:
+    """Return a column of X for texts, of which `found` are the distinct ones."""
+    if feature.levels is None:
+        return np.asarray(found == feature.level)[place]
+    codes = {level: code for code, level in enumerate(feature.levels)}
+    return np.array([codes.get(str(text), -1) for text in found])[place]
 
 
 def _values(piece: Any, name: str, start: int, origin: str) -> NDArray[Any]:

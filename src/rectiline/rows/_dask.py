@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from rectiline.rows._arrays import checked_matrix, checked_vector
+from rectiline.rows._arrays import array_block
 from rectiline.rows._base import RowBlocks
-from rectiline.rows._block import Block, refuse_non_finite
-from rectiline.rows._columns import Columns, decoded, require_arrow
+from rectiline.rows._block import Block
+from rectiline.rows._columns import Columns, frame_block, require_arrow
 
 __all__ = ["DaskRows", "from_dask", "is_dask"]
 
@@ -69,7 +69,6 @@ class DaskRows(RowBlocks):
 
     def __init__(self, X: Any, y: Any, target: str | None, weight: Any, client: Any) -> None:
         super().__init__()
-        self._dask = _require_dask()
         if not is_dask(X):
             raise TypeError(f"X must be a dask array or a dask data frame; got {type(X).__name__}.")
         self.executor = _current_client() if client is None else client
@@ -90,13 +89,13 @@ class DaskRows(RowBlocks):
 
     def _made_items(self, parts: list[list[Any]], columns: Columns | None) -> list[Any]:
         """Return futures of the blocks on a cluster, or what computes them here."""
-        delayed, client = self._dask.delayed, self.executor
+        dask, client = import_module("dask"), self.executor
         if client is not None:
             flat = iter(client.persist([one for part in parts for one in part]))
             parts = [[next(flat) for _ in part] for part in parts]
-        tasks = [delayed(len)(part[0]) for part in parts]
+        tasks = [dask.delayed(len)(part[0]) for part in parts]
         if client is None:
-            lengths = self._dask.compute(*tasks, scheduler="synchronous")
+            lengths = dask.compute(*tasks, scheduler="synchronous")
         else:
             lengths = client.gather(client.compute(tasks))
         ends = np.cumsum([0, *lengths])
@@ -104,7 +103,7 @@ class DaskRows(RowBlocks):
         if self._n_rows == 0 or self.n_features == 0:
             raise ValueError("X must have at least one row and one column.")
         shape = (self.has_target, self.has_weight, self.dtype.str)
-        make = delayed(_array_block if columns is None else _frame_block)
+        make = dask.delayed(array_block if columns is None else frame_block)
         given: Any = shape if columns is None else pickle.dumps(columns)
         blocks = [
             make(int(start), given, *part) for start, part in zip(ends[:-1], parts, strict=True)
@@ -126,15 +125,6 @@ class _Delayed:
 
     def blocks(self) -> Iterator[Block]:
         yield self._block.compute(scheduler="synchronous")
-
-
-def _require_dask() -> Any:
-    try:
-        return import_module("dask")
-    except ImportError as error:
-        raise ImportError(
-            'from_dask needs dask: pip install "dask[array,dataframe]" (the extra "dask").'
-        ) from error
 
 
 def _current_client() -> Any:
@@ -172,51 +162,18 @@ def _array_parts(X: Any, y: Any, weight: Any) -> list[list[Any]]:
     for name, values in (("y", y), ("weight", weight)):
         if values is None:
             continue
-        if not is_dask(values):
-            if not known:
-                raise ValueError(f"{name} must be a dask array: X does not know its length.")
-            vector = checked_vector(name, values, int(X.shape[0]))
-            values = import_module("dask.array").from_array(vector, chunks=(X.chunks[0],))
-        elif known and values.shape != (X.shape[0],):
+        if known and np.shape(values) != (X.shape[0],):
             raise ValueError(
                 f"{name} must have one entry for each of the {X.shape[0]} rows of X; got shape "
-                f"{values.shape}."
+                f"{np.shape(values)}."
             )
+        if not known and not is_dask(values):
+            raise ValueError(f"{name} must be a dask array: X does not know its length.")
+        if not is_dask(values):
+            values = import_module("dask.array").from_array(np.asarray(values))
         if known:
             values = values.rechunk((X.chunks[0],))
         parts.append(list(np.ravel(values.to_delayed())))
     if len({len(part) for part in parts}) > 1:
         raise ValueError("X, y and weight must have equal numbers of partitions.")
     return [list(part) for part in zip(*parts, strict=True)]
-
-
-# What runs on the workers.
-
-
-def _array_block(start: int, shape: tuple[bool, bool, str], *part: Any) -> Block:
-    has_target, has_weight, dtype = shape
-    X = checked_matrix(part[0])
-    X = X if X.dtype == np.dtype(dtype) else X.astype(dtype)
-    title = f"of the partition that starts at row {start}"
-    y = checked_vector(f"y {title}", part[1], X.shape[0]) if has_target else None
-    weight = None
-    if has_weight:
-        weight = checked_vector(f"weight {title}", part[-1], X.shape[0])
-        weight = weight.astype(np.float64)
-    block = Block(X, y, weight, start)
-    refuse_non_finite(block)
-    return block
-
-
-def _frame_block(start: int, packed: bytes, frame: Any) -> Block:
-    import pyarrow
-
-    columns: Columns = pickle.loads(packed)
-    table = pyarrow.Table.from_pandas(frame, preserve_index=False)
-    block = next(decoded(table.to_batches(), columns, max(len(frame), 1), start), None)
-    if block is None:  # a partition without rows
-        nothing = np.empty((0, len(columns.features)), dtype=columns.dtype)
-        weight = None if columns.weight is None else np.empty(0)
-        return Block(nothing, None if columns.target is None else np.empty(0), weight, start)
-    refuse_non_finite(block, columns.feature_names)
-    return block

@@ -6,6 +6,7 @@ import glob
 import os
 import uuid
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -180,16 +181,17 @@ def from_parquet(
     require_arrow("from_parquet")
     from pyarrow import dataset
 
-    checked_cache(cache)
+    options = TableOptions(
+        target, weight, columns, block_rows, cache, categorical, missing, executor
+    )
     found, base = _found(paths)
-    kind = _format_of(found) if format is None else format
+    kind = _FORMATS.get(Path(found[0]).suffix, "parquet") if format is None else format
     if kind not in _FORMATS.values():
         raise ValueError(f'format={format!r}: must be "parquet", "feather" or "csv".')
     source = found[0] if len(found) == 1 else found
-    options = {} if base is None else {"partition_base_dir": base}
-    data = dataset.dataset(source, format=kind, partitioning="hive", **options)
-    chosen = (target, weight, columns, block_rows, cache, categorical, missing, executor)
-    return _of_dataset(data, *chosen)
+    where = {} if base is None else {"partition_base_dir": base}
+    data = dataset.dataset(source, format=kind, partitioning="hive", **where)
+    return _of_dataset(data, options)
 
 
 def _found(paths: Any) -> tuple[list[str], str | None]:
@@ -213,36 +215,41 @@ def _found(paths: Any) -> tuple[list[str], str | None]:
     return files, found[0] if is_folder else None
 
 
-def _format_of(found: Sequence[str]) -> str:
-    return _FORMATS.get(Path(found[0]).suffix, "parquet")
+@dataclass(frozen=True)
+class TableOptions:
+    """What is read of a table, and how; see `from_parquet`."""
+
+    target: str | None = None
+    weight: str | None = None
+    columns: Sequence[str] | None = None
+    block_rows: int | None = None
+    cache: Any = "auto"
+    categorical: str | None = None
+    missing: str = "error"
+    executor: Any = None
+
+    def __post_init__(self) -> None:
+        checked_cache(self.cache)
+        if self.missing not in ("error", "drop"):
+            raise ValueError(f'missing={self.missing!r}: must be "error" or "drop".')
 
 
 def _of_dataset(
-    data: Any,
-    target: str | None,
-    weight: str | None,
-    columns: Sequence[str] | None,
-    block_rows: int | None,
-    cache: Any,
-    categorical: str | None,
-    missing: str,
-    executor: Any,
-    y: Any = None,
-    sample_weight: Any = None,
+    data: Any, options: TableOptions, y: Any = None, sample_weight: Any = None
 ) -> RowBlocks:
     """Return the rows of a data set or of a table in memory."""
-    if missing not in ("error", "drop"):
-        raise ValueError(f'missing={missing!r}: must be "error" or "drop".')
-    chosen = Columns(data.schema, target, weight, columns, categorical)
-    if missing == "drop" and not (y is None and sample_weight is None):
+    drops = options.missing == "drop"
+    target, weight, columns = options.target, options.weight, options.columns
+    chosen = Columns(data.schema, target, weight, columns, options.categorical)
+    if drops and not (y is None and sample_weight is None):
         raise ValueError('missing="drop": name the columns of target and weight beside it.')
-    kept = _cache_of(data, chosen, cache)
+    kept = _cache_of(data, chosen, options.cache)
     if kept is not None:
         data = _stored(kept, lambda: data.scanner(columns=chosen.names).to_reader())
-    items, chosen = listed_items(data, chosen, block_rows, missing == "drop", executor)
-    rows = TableRows(items, chosen, block_rows, y, sample_weight)
+    items, chosen = listed_items(data, chosen, options.block_rows, drops, options.executor)
+    rows = TableRows(items, chosen, options.block_rows, y, sample_weight)
     rows.cache = kept
-    return rows.on(executor)
+    return rows.on(options.executor)
 
 
 def _cache_of(data: Any, columns: Columns, cache: Any) -> Cache | None:
@@ -282,27 +289,16 @@ def _stored(cache: Cache, reader: Any) -> Any:
     return dataset.dataset(known[0], format="parquet")
 
 
-def from_table(
-    table: Any,
-    y: Any = None,
-    sample_weight: Any = None,
-    target: str | None = None,
-    weight: str | None = None,
-    columns: Sequence[str] | None = None,
-    block_rows: int | None = None,
-    cache: Any = "auto",
-    categorical: str | None = None,
-    missing: str = "error",
-    executor: Any = None,
-) -> RowBlocks:
+def from_table(table: Any, y: Any = None, sample_weight: Any = None, **given: Any) -> RowBlocks:
     """Return the rows of a table; `of` calls it.
 
     Tables in memory are read where they are. Queries, streams and tables of other libraries are
     written to the cache, so that every pass sees the same rows and workers can open them.
     """
     pyarrow = require_arrow(f"rows.of({type(table).__name__})")
-    checked_cache(cache)
-    if (y is not None and target is not None) or (sample_weight is not None and weight is not None):
+    options = TableOptions(**given)
+    both = [(y, options.target), (sample_weight, options.weight)]
+    if any(one is not None and other is not None for one, other in both):
         raise ValueError("Pass y or the name of the target column, not both; likewise for weights.")
     data, snapshot, kept = table, None, None
     if hasattr(table, "to_pyarrow_dataset"):  # Delta
@@ -312,18 +308,18 @@ def from_table(
         library = type(table).__module__.split(".")[0]
         if library in _IN_MEMORY and hasattr(table, "__len__") and not is_stream:
             data = pyarrow.table(table)
-        elif cache is False:
+        elif options.cache is False:
             raise ValueError(
                 f"A {type(table).__name__} can be read once, but every pass reads the rows again. "
                 'Pass cache="auto" or a folder to write them to, or the table behind it.'
             )
         else:
-            kept, snapshot = Cache(cache, ["stream", uuid.uuid4().hex]), _snapshot(table)
+            kept = Cache(options.cache, ["stream", uuid.uuid4().hex])
+            snapshot, options = _snapshot(table), replace(options, cache=False)
             data = _stored(kept, lambda: _reader(table))
     if not (isinstance(data, pyarrow.Table) or (y is None and sample_weight is None)):
         raise ValueError("Name the columns of target and weight instead of passing y.")
-    chosen = (target, weight, columns, block_rows, cache if kept is None else False)
-    rows = _of_dataset(data, *chosen, categorical, missing, executor, y, sample_weight)
+    rows = _of_dataset(data, options, y, sample_weight)
     rows.snapshot = snapshot
     rows.cache = kept if kept is not None else rows.cache
     return rows

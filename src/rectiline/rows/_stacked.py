@@ -126,9 +126,10 @@ class StackedRows(RowBlocks):
         return self.levels.count * self.source.n_rows
 
     @property
-    def knows_n_rows(self) -> bool:
-        """Whether the number of rows is known without reading the source."""
-        return self.source.knows_n_rows
+    def known_n_rows(self) -> int | None:
+        """Number of rows where it is known without reading the source; None otherwise."""
+        n = self.source.known_n_rows
+        return None if n is None else self.levels.count * n
 
     def take(self, rows: Numbers) -> Block:
         """Return copies of some rows, in increasing order, as one block."""

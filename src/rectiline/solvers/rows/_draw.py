@@ -97,8 +97,7 @@ def draw_rows(blocks: RowBlocks, least: int, seed: int) -> RowSample:
 
     It has `least` rows if there are as many, and no quicker ones.
     """
-    n = blocks.n_rows if blocks.knows_n_rows else None
-    size = RowPlan(n, blocks.n_features).sampled_rows
+    size = RowPlan(blocks.known_n_rows, blocks.n_features).sampled_rows
     return sample_source(blocks, max(size, least), seed)
 
 
@@ -154,8 +153,8 @@ def drawing_for_later(problem: Any, seed: int) -> Drawing | None:
     is_quick = type(blocks).quick_rows is not RowBlocks.quick_rows and not labels
     if blocks.has_random_access or is_quick:
         return None
-    n = blocks.n_rows if blocks.knows_n_rows else None
-    return Drawing(blocks, RowPlan(n, blocks.n_features).sampled_rows, seed, labels)
+    size = RowPlan(blocks.known_n_rows, blocks.n_features).sampled_rows
+    return Drawing(blocks, size, seed, labels)
 
 
 def _quick_sample(
@@ -230,7 +229,7 @@ class Drawing:
     """
 
     def __init__(self, blocks: RowBlocks, size: int, seed: int, labels: Sequence[Any]) -> None:
-        n, each = blocks.n_rows if blocks.knows_n_rows else None, size // max(len(labels), 1)
+        n, each = blocks.known_n_rows, size // max(len(labels), 1)
         self.state = _DrawState(seed, max(each, 1), tuple(labels), n)
         self.n_read = 0
         self._blocks, self._d = blocks, blocks.n_features

@@ -237,6 +237,6 @@ class RowGroup:
         told, blocks = cast(PassProgress, budget.callback), self._problems[0].blocks
 
         def tell(done: int) -> None:
-            told.during_pass(number, done, blocks.n_rows if blocks.knows_n_rows else None)
+            told.during_pass(number, done, blocks.known_n_rows)
 
         return tell

@@ -57,8 +57,7 @@ class SampleAnswer(NamedTuple):
 def plan_of(problem: Problem, tol: float) -> RowPlan:
     """Return the plan for the rows of a problem."""
     blocks = problem.blocks
-    n = blocks.n_rows if blocks.knows_n_rows else None
-    return RowPlan(n, problem.n_features, isinstance(blocks, TensorRows), tol)
+    return RowPlan(blocks.known_n_rows, problem.n_features, isinstance(blocks, TensorRows), tol)
 
 
 def start_runs(
