@@ -49,9 +49,11 @@ def folder(tmp_path_factory):
 def cluster():
     """Three worker processes under a scheduler of their own."""
     options = {"threads_per_worker": 1, "memory_limit": MEMORY, "dashboard_address": ":0"}
-    with distributed.LocalCluster(n_workers=3, processes=True, **options) as made:
-        with distributed.Client(made, set_as_default=False) as client:
-            yield client
+    with (
+        distributed.LocalCluster(n_workers=3, processes=True, **options) as made,
+        distributed.Client(made, set_as_default=False) as client,
+    ):
+        yield client
 
 
 def opened(folder, executor=None):
@@ -104,9 +106,11 @@ def test_a_pool_of_processes(folder, expected):
 def test_dask_with_three_workers_and_with_one(folder, cluster, expected):
     assert bits(*solved(opened(folder, cluster))) == expected
     options = {"threads_per_worker": 1, "memory_limit": MEMORY, "dashboard_address": ":0"}
-    with distributed.LocalCluster(n_workers=1, processes=True, **options) as one:
-        with distributed.Client(one, set_as_default=False) as client:
-            assert bits(*solved(opened(folder, client))) == expected
+    with (
+        distributed.LocalCluster(n_workers=1, processes=True, **options) as one,
+        distributed.Client(one, set_as_default=False) as client,
+    ):
+        assert bits(*solved(opened(folder, client))) == expected
 
 
 def test_spark_connect(folder, expected):
