@@ -208,6 +208,10 @@ def test_a_fitted_formula_has_what_its_estimator_has(tmp_path):
     assert one.verify().relative_gap <= 1e-9
     one.report(tmp_path / "fit.html")
     assert "city[T.b]" in (tmp_path / "fit.html").read_text("utf-8")
+    assert model.draw(rl.reports.CoefficientDisplay, kind="nid").ax_ is not None
+    one.save_certificate(tmp_path / "fit.rlcert")
+    checked = rl.verify.check(tmp_path / "fit.rlcert", [(design.X.to_numpy(), design.y)])
+    assert checked is not None
     with pytest.raises(AttributeError, match="nothing"):
         _ = model.nothing
 

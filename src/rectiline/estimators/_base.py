@@ -20,7 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 from rectiline._frames import coefficient_frame
 from rectiline._polling import Clock
 from rectiline._thread_count import using_threads
-from rectiline.estimators._check import fitted_like, on_host
+from rectiline.estimators._check import column_names, fitted_like, on_host
 from rectiline.estimators._parameters import PARAMETER_RULES
 from rectiline.estimators._show import CallbackSupportMixin, certificate_html, visual_block
 from rectiline.problems import DualPoint
@@ -140,7 +140,7 @@ class BaseLinear(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]
             classes, output, quantile or task.
         """
         check_is_fitted(self)
-        names = getattr(self, "feature_names_in_", None) if names is None else names
+        names = column_names(self) if names is None else names
         caller = f"{type(self).__name__}.coef_frame"
         return coefficient_frame(self.coef_, self.intercept_, names, self._coef_titles(), caller)
 

@@ -12,11 +12,12 @@ from scipy import stats
 from sklearn.base import BaseEstimator, clone
 
 from rectiline import inference
-from rectiline._frames import coefficient_frame
 from rectiline._typing import Matrix, Vector
 from rectiline.formulas._design import FormulaDesign
 
 __all__ = ["FormulaModel", "PartialEffect", "fit_design"]
+
+_PASS_GROUPS_ON = ("conf_int", "equal_slopes", "wald_test")  # as one of their options
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,17 +66,6 @@ class FormulaModel:
     estimator: Any
     given: dict[str, Any]
 
-    def coef_frame(self) -> Any:
-        """Return the coefficients with the names of the columns, the intercept last."""
-        coef = np.atleast_2d(np.asarray(self.estimator.coef_))
-        levels = getattr(self.estimator, "quantiles_", None)
-        titles: list[Any] = ["coef"] if len(coef) == 1 else list(range(len(coef)))
-        if levels is not None and np.size(levels) == len(coef) > 1:
-            titles = [float(level) for level in np.ravel(levels)]
-        return coefficient_frame(
-            coef, self.estimator.intercept_, self.design.names, titles, "coef_frame"
-        )
-
     def summary(self, kind: str | None = None, *, effects: bool = False, **options: Any) -> Any:
         """Return the table of coefficients and errors, see the estimator's `summary`.
 
@@ -98,6 +88,10 @@ class FormulaModel:
     def rank_test(self, columns: Any, **options: Any) -> Any:
         """Test whether columns can be left out, see `rectiline.inference.rank_test`."""
         return self._with_data(inference.rank_test, self.estimator)(columns=columns, **options)
+
+    def draw(self, display: Any, **options: Any) -> Any:
+        """Draw with a class of `rectiline.reports`, such as `CoefficientDisplay`."""
+        return self._with_data(display.from_estimator, self.estimator)(**options)
 
     def partial_effect(
         self,
@@ -186,19 +180,15 @@ class FormulaModel:
         passed = {"X": self.design.X, "y": self.design.y}
         if "sample_weight" in self.given and (takes_all or "sample_weight" in known):
             passed["sample_weight"] = self.given["sample_weight"]
-        if self.design.groups is not None and ("groups" in known or method in self._tests):
+        if self.design.groups is not None and (
+            "groups" in known or method.__name__ in _PASS_GROUPS_ON
+        ):
             passed["groups"] = self.design.groups
 
         def call(*args: Any, **options: Any) -> Any:
             return method(*before, **(passed | dict(zip(rest, args, strict=False)) | options))
 
         return call
-
-    @property
-    def _tests(self) -> tuple[Any, ...]:
-        """Methods that pass `groups` on as one of their options."""
-        own = (getattr(self.estimator, name, None) for name in ("conf_int", "wald_test"))
-        return (*own, inference.equal_slopes)
 
 
 def _dense(X: Any, columns: list[int]) -> Matrix:

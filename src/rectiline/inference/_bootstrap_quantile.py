@@ -9,7 +9,6 @@ the others keep their side is the answer of the whole problem; otherwise more sa
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -32,12 +31,7 @@ __all__ = ["QuantileReplicates"]
 _SAMPLE_GROWTH_FACTOR = 4  # factor on the kept samples when a replicate leaves the ball
 
 
-@dataclass(frozen=True, eq=False)
-class _Family:
-    """Reweighted problems around one level: the kept samples and the basis of the fit."""
-
-    near: NearRows
-    basis: Index
+Family = tuple[NearRows, Index]  # the kept samples around one level, and the basis of its fit
 
 
 class QuantileReplicates:
@@ -105,7 +99,7 @@ class QuantileReplicates:
             given=fit.given,
         )
 
-    def _family(self, k: int, distance: float) -> _Family:
+    def _family(self, k: int, distance: float) -> Family:
         fit = self._fits[k]
         place = 0 if self.wild else k
         assert fit.levels is not None
@@ -115,7 +109,7 @@ class QuantileReplicates:
             weight = np.ascontiguousarray(fit.weight[near.index])
             best = near.solve(near.method(), weight, near.total(fit, fit.weight), near.first)
             if best is not None or near.keeps_all:
-                return _Family(near, near.first if best is None else best[1])
+                return near, near.first if best is None else best[1]
             count *= _SAMPLE_GROWTH_FACTOR
 
     def solve(self, seeds: Seeds) -> Matrix:
@@ -149,11 +143,10 @@ class QuantileReplicates:
         return np.asarray(np.array(factors) @ self._sums[k])
 
     def _solve_level(self, k: int, weights: Matrix, extra: Matrix, out: Matrix) -> None:
-        fit, family = self._fits[k], self._families[k]
+        fit, (near, basis) = self._fits[k], self._families[k]
         place = 0 if self.wild else k
         open_ones = np.arange(weights.shape[0])
         while open_ones.size:
-            near = family.near
             drawn = weights if open_ones.size == weights.shape[0] else weights[open_ones]
             totals, kept = (
                 self._doubled_parts(near, drawn)
@@ -165,9 +158,9 @@ class QuantileReplicates:
             for row, b in enumerate(open_ones):
                 weight, total = kept[row], np.ascontiguousarray(totals[row])
                 if method is not None:
-                    found = near.solve(method, weight, total, family.basis)
+                    found = near.solve(method, weight, total, basis)
                 else:
-                    chosen, start = self._live_copies(near, weight, family.basis)
+                    chosen, start = self._live_copies(near, weight, basis)
                     found = near.solve(near.method(chosen), weight[chosen], total, start)
                 if found is not None:
                     out[b] = found[0] / near.scale
@@ -178,7 +171,7 @@ class QuantileReplicates:
             open_ones = np.array(left, dtype=np.intp)
             if open_ones.size:
                 wider = NearRows.of(fit, place, _SAMPLE_GROWTH_FACTOR * near.index.size)
-                family = _Family(wider, wider.first)
+                near, basis = wider, wider.first
 
     def _doubled_parts(self, near: NearRows, upper: Matrix) -> tuple[Matrix, Matrix]:
         """Return what the kept copies have to balance, and their weights.

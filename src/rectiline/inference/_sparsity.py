@@ -17,25 +17,11 @@ from rectiline.solvers import solve
 __all__ = ["KERNELS", "kernel_sparsity", "kernel_width", "order_sparsity"]
 
 
-def _epanechnikov(u: Vector) -> Vector:
-    return np.where(np.abs(u) <= 1.0, 0.75 * (1.0 - u * u), 0.0)
-
-
-def _biweight(u: Vector) -> Vector:
-    return np.where(np.abs(u) <= 1.0, 0.9375 * (1.0 - u * u) ** 2, 0.0)
-
-
-def _gaussian(u: Vector) -> Vector:
-    return np.asarray(norm.pdf(u))
-
-
 KERNELS: dict[str, Callable[[Vector], Vector]] = {
-    "epanechnikov": _epanechnikov,
-    "biweight": _biweight,
-    "gaussian": _gaussian,
+    "epanechnikov": lambda u: np.where(np.abs(u) <= 1.0, 0.75 * (1.0 - u * u), 0.0),
+    "biweight": lambda u: np.where(np.abs(u) <= 1.0, 0.9375 * (1.0 - u * u) ** 2, 0.0),
+    "gaussian": lambda u: np.asarray(norm.pdf(u)),
 }
-
-
 _INSIDE_RANGE = 1e-7  # a multiplier this far from the ends of its range, -1/2 and 1/2, is inside
 
 

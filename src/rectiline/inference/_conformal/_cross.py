@@ -19,6 +19,7 @@ from rectiline.inference._conformal._scores import (
     pair_of_levels,
     rank_of,
     side_scores,
+    uncrossed,
 )
 from rectiline.paths import in_threads
 
@@ -69,9 +70,7 @@ class CrossConformalIntervals:
         for first in range(0, made.shape[0], step):
             part = slice(first, first + step)
             made[part] = self._ends([one[part] for one in bands])
-        crossed = made[:, 0] > made[:, 1]
-        made[crossed] = made[crossed].mean(axis=1, keepdims=True)
-        return made
+        return uncrossed(made)
 
     def _ends(self, bands: list[Matrix]) -> Matrix:
         pairs = list(zip(bands, self.scores, strict=True))

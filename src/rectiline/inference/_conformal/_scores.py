@@ -9,7 +9,7 @@ import numpy as np
 
 from rectiline._typing import Matrix, Vector
 
-__all__ = ["band", "checked_coverage", "pair_of_levels", "rank_of", "side_scores"]
+__all__ = ["band", "checked_coverage", "pair_of_levels", "rank_of", "side_scores", "uncrossed"]
 
 
 def checked_coverage(coverage: float) -> float:
@@ -38,6 +38,13 @@ def band(model: Any, X: Any, pair: tuple[int, int]) -> Matrix:
     predicted = np.asarray(model.predict(X), dtype=np.float64)
     predicted = predicted.reshape(predicted.shape[0], -1)
     return np.sort(predicted[:, list(pair)], axis=1)
+
+
+def uncrossed(ends: Matrix) -> Matrix:
+    """Return the intervals with both ends at their mean where they cross."""
+    crossed = ends[:, 0] > ends[:, 1]
+    ends[crossed] = ends[crossed].mean(axis=1, keepdims=True)
+    return ends
 
 
 def side_scores(ends: Matrix, y: Vector) -> Matrix:

@@ -16,6 +16,7 @@ from rectiline.inference._conformal._scores import (
     pair_of_levels,
     rank_of,
     side_scores,
+    uncrossed,
 )
 
 __all__ = ["ConformalIntervals", "conformal"]
@@ -59,10 +60,7 @@ class ConformalIntervals:
         """
         ends = band(self.model, X, self.pair)
         widening = self.widening if self.groups is None else self._per_row(groups, ends.shape[0])
-        moved = ends + widening * np.array([-1.0, 1.0])
-        crossed = moved[:, 0] > moved[:, 1]
-        moved[crossed] = moved[crossed].mean(axis=1, keepdims=True)
-        return np.asarray(moved)
+        return uncrossed(ends + widening * np.array([-1.0, 1.0]))
 
     def _per_row(self, groups: ArrayLike | None, n: int) -> Matrix:
         assert self.groups is not None
