@@ -244,6 +244,16 @@ def test_a_report_carries_its_certificate_and_the_checker(tmp_path: Path) -> Non
     assert [one["verdict"] for one in found] == ["holds", "refused"]
 
 
+def test_the_report_of_a_model_is_checked_on_the_users_labels(tmp_path: Path) -> None:
+    names = np.array(["low", "middle", "high"])[np.digitize(Y, [-1.0, 1.0])]
+    rl.PLQClassifier().fit(X, names).report(tmp_path / "fit.html", X, names)
+    lines = ["label,x0,x1", *(f"{k},{a!r},{b!r}" for k, (a, b) in zip(names, X.tolist()))]
+    (tmp_path / "data.csv").write_text("\n".join(lines), "utf-8")
+    files: list[File] = [(tmp_path, tmp_path / "data.csv", {"target": "label"})]
+    (found,) = run(files, tmp_path / "fit.html")
+    assert found["verdict"] == "holds" and found["text"].count("The claim holds") == 3
+
+
 def test_the_script_is_short_and_asks_nobody() -> None:
     script = PAGE.with_name("checker.js").read_text("utf-8")
     assert len(script.splitlines()) <= MOST_LINES

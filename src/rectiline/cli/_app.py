@@ -151,7 +151,7 @@ def fit(
     elif output is not None:
         fitted.model.save(output)
     if certificate is not None:
-        save_certificate(certificate, fitted, table)
+        save_certificate(certificate, fitted)
     if as_json and fitted.model is not None:
         print(json.dumps(fitted.result))
     elif fitted.model is not None:

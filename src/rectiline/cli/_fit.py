@@ -6,6 +6,7 @@ import os
 import time
 import warnings
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -211,6 +212,7 @@ def write_fit_report(path: Path, model: Model, table: Table) -> None:
     terms = model.terms
     classes = ", ".join(map(str, model.classes or []))
     about = {"data": terms.get("data"), "target": terms["target"], "classes": classes}
+    fitted = Fitted(model, problems, solutions, {}, table)
     rl.reports.write_report(
         path,
         problems,
@@ -220,14 +222,16 @@ def write_fit_report(path: Path, model: Model, table: Table) -> None:
         titles=titles,
         about={name: text for name, text in about.items() if text},
         prediction=model.predict(table.X)["prediction"],
+        certificate=partial(save_certificate, fitted=fitted),
     )
 
 
-def save_certificate(path: Path, fitted: Fitted, table: Table) -> None:
+def save_certificate(path: Any, fitted: Fitted) -> None:
     """Write the certificate of a fit, about the targets as they are written."""
-    y, target = _targets(table.y), None if fitted.model is None else fitted.model.terms["target"]
-    labels = np.unique(y).tolist() if fitted.model and fitted.model.classes is not None else None
-    names = None if target is None else [target]
-    data = ProvedData(table.X, y, labels, table.weight, table.names, names)
+    model, table = fitted.model, fitted.table
+    y = _targets(table.y)
+    labels = np.unique(y).tolist() if model and model.classes is not None else None
+    targets = None if model is None else [model.terms["target"]]
+    data = ProvedData(table.X, y, labels, table.weight, table.names, targets)
     pairs = zip(fitted.problems, fitted.solutions, strict=True)
     save_proofs(path, [Statement(problem, solution) for problem, solution in pairs], data)

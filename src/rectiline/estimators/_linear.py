@@ -464,4 +464,5 @@ class LinearFitMixin(BaseLinear, Generic[Scalar]):
             about={"model": type(self).__name__, **(about or {})},
             prediction=self.predict(X),
             units=again.units,
+            certificate=partial(save_fit, again=again, y=y),
         )

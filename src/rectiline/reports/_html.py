@@ -7,7 +7,8 @@ the reader's light or dark setting, and prints.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from html import escape
 from importlib.resources import files
 from pathlib import Path
@@ -37,6 +38,7 @@ def write_report(
     about: Mapping[str, Any] | None = None,
     prediction: Any = None,
     units: Sequence[float] | None = None,
+    certificate: Callable[[Any], None] | None = None,
 ) -> None:
     """Write one self-contained HTML page about a solution, or about several.
 
@@ -64,6 +66,9 @@ def write_report(
         shown, and for labels a table of true and predicted classes.
     units : sequence of float, optional
         Factors from the sums of the problems to the objective of the model, one for each problem.
+    certificate : callable, optional
+        Writes the proofs to a file, which the page then holds with a checker; by default those of
+        one problem.
 
     Examples
     --------
@@ -104,6 +109,11 @@ def write_report(
             content += f'<h1 class="part">{escape(name)}</h1>{part}'
         if len(problems) > _MOST_PROBLEMS:
             content += f"<p>Shown are the first {_MOST_PROBLEMS} of {len(problems)} problems.</p>"
+    if certificate is None and len(problems) == 1:
+        known = None if names[0][:1] == ["x0"] else names[0]
+        certificate = partial(solutions[0].save, problem=problems[0], columns=known)
+    if certificate is not None:
+        content += sections.checker(certificate, problems[0].n_samples * problems[0].n_features)
     template = Template(files("rectiline.reports").joinpath("page.html").read_text("utf-8"))
     script = sections.checker_script() if "data-rectiline-checker" in content else ""
     page = template.substitute(content=content + sections.how_to_verify() + script)
@@ -132,5 +142,5 @@ def _part(
             sections.constraints(names, problem, solution),
         ]
         details += [sections.certificate(solution, unit), sections.convergence(solution)]
-    details += [sections.loss_curve(problem), sections.checker(problem, solution, names)]
+    details.append(sections.loss_curve(problem))
     return "".join([*parts, sections.proof(solution, unit, "".join(details))])

@@ -5,11 +5,11 @@ from __future__ import annotations
 import base64
 import datetime
 import io
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from html import escape
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -291,14 +291,13 @@ def loss_curve(problem: Problem) -> str:
     return section("The loss", "".join(pictures))
 
 
-def checker(problem: Problem, solution: Solution, names: list[str]) -> str:
+def checker(save: Callable[[Any], None], n_entries: int) -> str:
     """Return the certificate with a form that checks it on data, or nothing if it has no file."""
-    if problem.n_samples * problem.n_features > _MOST_ENTRIES_TO_CERTIFY:
+    if n_entries > _MOST_ENTRIES_TO_CERTIFY:
         return ""
-    named = names != [f"x{k}" for k in range(len(names))]
     file = io.BytesIO()
     try:
-        solution.save(cast(Any, file), problem, names if named else None)
+        save(file)
     except (ValueError, RuntimeError, AttributeError):  # no proof, or none that a file can hold
         return ""
     held = base64.b64encode(file.getvalue()).decode("ascii")
@@ -324,8 +323,8 @@ def checker_script() -> str:
 def how_to_verify() -> str:
     """Return how anybody can repeat the proof."""
     commands = (
-        'solution.save("fit.rlcert")          # in Python\n'
-        "rectiline verify fit.rlcert DATA --target y"
+        'model.save_certificate("fit.rlcert", X, y)  # or solution.save("fit.rlcert")\n'
+        "rectiline verify fit.rlcert DATA"
     )
     return section(
         "How to verify",
