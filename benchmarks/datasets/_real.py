@@ -49,6 +49,7 @@ KNOWN = {
     "engel": Known(235, 1),
     "a9a": Known(48842, 123, "a9a", density=0.11),
     "w8a": Known(49749, 300, "w8a", density=0.04),
+    "mnist_5k": Known(5000, 784, density=0.19),
     "connect4": Known(67557, 126, "connect-4", 2, density=0.33),
     "reuters21578_modapte_tfidf": Known(12902, 19425, density=0.0038),
     "news20_bydate_tfidf": Known(18846, 75878, density=0.002),

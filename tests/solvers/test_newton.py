@@ -287,3 +287,20 @@ def test_huber_with_knots_far_away_is_squared_error(solver, delta):
         huber = rl.solve(rl.Problem(X, y, rl.losses.Huber(delta), penalty), solver, tol=1e-8)
         assert huber.status == "solved"
         assert huber.objective == pytest.approx(squared.objective, rel=1e-8)
+
+
+def test_images_with_many_zeros_by_products():
+    """Arrays that are mostly zero are read by their entries; few products replace the matrix."""
+    rng = np.random.default_rng(3)
+    pixels = rng.uniform(size=(2000, 300)) * (rng.uniform(size=(2000, 300)) < 0.2)
+    y = np.where(pixels @ rng.standard_normal(300) + 0.3 * rng.standard_normal(2000) > 0, 1, -1)
+    objectives = []
+    for X in (pixels, sp.csr_array(pixels)):
+        problem = rl.Problem(X, y, "squared_hinge", rl.penalties.Ridge(0.1))
+        assert problem.design.without_zeros.is_sparse
+        found = rl.solve(problem, solver="newton", tol=1e-8)
+        assert found.certificate.relative_gap <= 1e-8
+        objectives.append(found.objective)
+    other = rl.solve(problem, solver="rehline", tol=1e-8)
+    assert objectives == pytest.approx([other.objective] * 2, rel=1e-7)
+    assert not rl.Problem(pixels + 1, y, "squared_hinge").design.without_zeros.is_sparse

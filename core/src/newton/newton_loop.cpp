@@ -12,6 +12,7 @@ namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kNothing = 1e-30;      // a decrement that is rounding
 constexpr double kExactShare = 0.02;    // of the goal, for the decrement before the last step
+constexpr double kLooseShare = 2.0;     // the same where steps only gain a factor each
 constexpr double kGradientShare = 0.5;  // of the goal, for the gap left by the gradient
 
 }  // namespace
@@ -70,7 +71,8 @@ bool NewtonLoop::is_near(const NewtonRows& rows, const NewtonPoint& at, const Ne
     double left = 0;
     for (std::int64_t j = 0; j < terms_.order(); ++j)
         left += terms_.rho[j] > 0 ? 0.5 * gradient_[j] * gradient_[j] / terms_.rho[j] : kInfinity;
-    const double size = std::min(decrement / kExactShare, left / kGradientShare);
+    const double share = system_.is_loose() ? kLooseShare : kExactShare;
+    const double size = std::min(decrement / share, left / kGradientShare);
     // The objective known is an older one, which is no smaller: look again before saying yes.
     if (size > goal.gap * std::fabs(objective_)) return false;
     objective_ = rows.values().loss + terms_.penalty(at.b);
@@ -112,8 +114,13 @@ bool NewtonLoop::set_direction(NewtonRows& rows, const FrozenTerms& frozen, cons
             terms_.constraint_slope(r, value_[r], at.constraint_multiplier[r], at.growth);
         if (terms_.equality[r] || xi > 0) active_.push_back(r);
     }
-    const NewtonSystem::Parts parts{rows,      terms_,  frozen,
-                                    diagonal_, active_, at.growth * terms_.constraint_stiffness};
+    const NewtonSystem::Parts parts{rows,
+                                    terms_,
+                                    frozen,
+                                    diagonal_,
+                                    active_,
+                                    at.growth * terms_.constraint_stiffness,
+                                    std::isinf(at.S) && terms_.n_kinked() == 0};
     const bool solved = system_.solve(parts, gradient_, direction_, interrupt);
     for (double& entry : gradient_)
         entry = -entry;

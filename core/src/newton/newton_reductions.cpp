@@ -101,30 +101,32 @@ void NewtonRows::free_rows(std::span<double> P) const {
     });
 }
 
-void NewtonRows::free_times(std::span<const double> b, std::span<double> out) const {
-    assert(std::ssize(b) == order() && std::ssize(out) == n_free());
-    list_free();
-    const double b0 = intercept_ ? b.back() : 0.0;
-    with_row_access(X_, [&](auto& access) {
-        access.reserve();
-        for (std::int64_t k = 0; k < n_free(); ++k) {
-            access.load({&free_[k], 1});
-            out[k] = access.dot(0, free_[k], b.data()) + b0;
-        }
-    });
+namespace {
+
+template <class Rows>
+RECTILINE_MULTIVERSION double add_weighted(Rows& access, std::span<const std::int64_t> free,
+                                           const double* weight, const double* b, double b0,
+                                           double* q) {
+    double sum = 0;
+    for (std::size_t k = 0; k < free.size(); ++k) {
+        access.load({&free[k], 1});
+        const double u = weight[k] * (access.dot(0, free[k], b) + b0);
+        access.axpy(0, free[k], u, q);
+        sum += u;
+    }
+    return sum;
 }
 
-void NewtonRows::add_free_transposed(std::span<const double> u, std::span<double> q) const {
-    assert(std::ssize(u) == n_free() && std::ssize(q) == order());
+}  // namespace
+
+void NewtonRows::add_free_product(std::span<const double> b, std::span<double> q) const {
+    assert(std::ssize(b) == order() && std::ssize(q) == order());
     list_free();
     double sum = 0;
     with_row_access(X_, [&](auto& access) {
         access.reserve();
-        for (std::int64_t k = 0; k < n_free(); ++k) {
-            access.load({&free_[k], 1});
-            access.axpy(0, free_[k], u[k], q.data());
-            sum += u[k];
-        }
+        sum = add_weighted(access, free_, free_weight_.data(), b.data(),
+                           intercept_ ? b.back() : 0.0, q.data());
     });
     if (intercept_) q.back() += sum;
 }

@@ -17,9 +17,13 @@ constexpr double kRefined = 1e-11;            // relative residual that needs no
 constexpr int kMostRefinements = 4;
 constexpr std::int64_t kMostIterations = 400;  // of conjugate gradients
 constexpr double kResidual = 1e-4;             // relative, where they stop
-constexpr double kBetweenPolls = 3e8;          // multiply-adds of a library
-constexpr std::int64_t kLeastSlice = 32;       // columns at once that a library needs to be fast
-constexpr std::int64_t kPerEntry = 40;         // multiply-adds in the time of copying an entry
+constexpr double kLooseResidual = 0.3;         // the same where a better step is worth no more
+constexpr double kPerEntryOfProduct = 11;      // multiply-adds of a library in the time of an entry
+constexpr std::int64_t kLeastOrderForProducts = 256;
+constexpr double kMostFilled = 0.5;       // share of a row
+constexpr double kBetweenPolls = 3e8;     // multiply-adds of a library
+constexpr std::int64_t kLeastSlice = 32;  // columns at once that a library needs to be fast
+constexpr std::int64_t kPerEntry = 40;    // multiply-adds in the time of copying an entry
 
 double largest(std::span<const double> v) {
     double most = 0;
@@ -53,14 +57,40 @@ NewtonSystem::Way NewtonSystem::choose(const Parts& parts) {
 
 bool NewtonSystem::solve(const Parts& parts, std::span<const double> v, std::span<double> x,
                          Interrupt& interrupt, Way way) {
-    if (way == Way::automatic) way = choose(parts);
+    if (way == Way::automatic) {
+        way = choose(parts);
+        is_loose_ = way == Way::matrix && try_products(parts, v, x, interrupt);
+        if (is_loose_) return true;
+        if (interrupt.stopped()) return false;
+    }
     if (way == Way::rows) {
         if (by_rows(parts, v, x, interrupt)) return true;
         if (interrupt.stopped()) return false;
         way = parts.terms.order() <= kLargestOrder ? Way::matrix : Way::cg;
     }
-    return way == Way::matrix ? by_matrix(parts, v, x, interrupt)
-                              : by_conjugate_gradients(parts, v, x, interrupt);
+    if (way == Way::matrix) return by_matrix(parts, v, x, interrupt);
+    by_conjugate_gradients(parts, v, x, kMostIterations, kResidual, interrupt);
+    return all_finite(x) && largest(x) > 0;
+}
+
+// Whether so few products solve the system that they cost less than its matrix. A loose solution is
+// as good a direction where nothing is stiff. Once they have failed they are not tried again.
+bool NewtonSystem::try_products(const Parts& parts, std::span<const double> v, std::span<double> x,
+                                Interrupt& interrupt) {
+    const std::int64_t p = parts.terms.order();
+    if (!tries_products_ || !parts.is_smooth || p < kLeastOrderForProducts) return false;
+    if (!parts.frozen.quadratic.empty() || !parts.active.empty()) return false;
+    const auto entries = static_cast<double>(parts.rows.free_entries());
+    const double mean = entries / std::max(1.0, static_cast<double>(parts.rows.n_free()));
+    const double order = static_cast<double>(p);
+    if (mean >= kMostFilled * order) return false;  // a library is quick with dense rows
+    // In the time of one entry of a product, as squares of sparse rows are added entry by entry.
+    const double matrix = 0.5 * entries * mean + order * order * order / 6 / kPerEntryOfProduct;
+    const auto most = static_cast<std::int64_t>(matrix / (2 * entries + order));
+    const std::int64_t taken = by_conjugate_gradients(parts, v, x, std::min(most, kMostIterations),
+                                                      kLooseResidual, interrupt);
+    tries_products_ = taken < most || interrupt.stopped();
+    return tries_products_ && all_finite(x) && largest(x) > 0;
 }
 
 bool NewtonSystem::by_matrix(const Parts& parts, std::span<const double> v, std::span<double> x,
@@ -233,15 +263,12 @@ bool NewtonSystem::solve_rows(std::span<const double> D, std::span<const double>
 
 void NewtonSystem::multiply(const Parts& parts, std::span<const double> x, std::span<double> out) {
     const NewtonTerms& terms = parts.terms;
-    const std::int64_t p = terms.order(), n = parts.rows.n_free();
-    user_.resize(static_cast<std::size_t>(p)), free_image_.resize(static_cast<std::size_t>(n));
+    const std::int64_t p = terms.order();
+    user_.resize(static_cast<std::size_t>(p));
+    product_.assign(static_cast<std::size_t>(p), 0.0);
     terms.expand(x, user_);
-    parts.rows.free_times(user_, free_image_);
-    for (std::int64_t k = 0; k < n; ++k)
-        free_image_[k] *= parts.rows.free_weight()[k];
-    std::fill(user_.begin(), user_.end(), 0.0);
-    parts.rows.add_free_transposed(free_image_, user_);
-    terms.contract(user_, out);
+    parts.rows.add_free_product(user_, product_);
+    terms.contract(product_, out);
     for (std::int64_t j = 0; j < p; ++j)
         out[j] += parts.diagonal[j] * x[j];
     for (const std::int64_t r : parts.active) {
@@ -253,8 +280,9 @@ void NewtonSystem::multiply(const Parts& parts, std::span<const double> x, std::
             out[i] += dot(parts.frozen.quadratic.data() + i * p, x.data(), p);
 }
 
-bool NewtonSystem::by_conjugate_gradients(const Parts& parts, std::span<const double> v,
-                                          std::span<double> x, Interrupt& interrupt) {
+std::int64_t NewtonSystem::by_conjugate_gradients(const Parts& parts, std::span<const double> v,
+                                                  std::span<double> x, std::int64_t most,
+                                                  double share, Interrupt& interrupt) {
     // The scaled columns have mean square one over all rows, so every column of J has about the
     // same curvature: the sum of the weights.
     double curvature = 0;
@@ -264,10 +292,9 @@ bool NewtonSystem::by_conjugate_gradients(const Parts& parts, std::span<const do
     for (double& entry : preconditioner_)
         entry = std::max(entry + curvature, 1e-300);
     const std::int64_t work = 2 * parts.rows.free_entries() + std::ssize(v);
-    iterative_.solve(
+    return iterative_.solve(
         [&](std::span<const double> move, std::span<double> out) { multiply(parts, move, out); }, v,
-        preconditioner_, kResidual, kMostIterations, [&] { return interrupt.poll(work); }, x);
-    return all_finite(x) && largest(x) > 0;
+        preconditioner_, share, most, [&] { return interrupt.poll(work); }, x);
 }
 
 }  // namespace rectiline::newton

@@ -4,6 +4,7 @@
 #include "rectiline/support/random.hpp"
 
 #include "check.hpp"
+#include <array>
 #include <numeric>
 #include <utility>
 #include <vector>
@@ -80,9 +81,7 @@ std::vector<double> image(const KernelInverse& kernel, const TwoWayMatrix& A, st
     std::vector<double> right, out(kernel.size());
     for (const std::int32_t r : kernel.rows)
         right.push_back(A.column(u)[r]);
-    const double* given[3] = {right.data(), nullptr, nullptr};
-    double* wanted[3] = {out.data(), nullptr, nullptr};
-    kernel.solve(given, wanted);
+    kernel.solve(std::array{Combination{right.data(), out.data()}});
     return out;
 }
 
@@ -121,9 +120,7 @@ void follows_changes_of_the_basis() {
     for (int times = 0; times < 5; ++times) {  // a column leaves with the row i
         std::vector<double> unit(kernel.size(), 0.0), alpha(kernel.size());
         unit[times] = -1.0;
-        const double* given[3] = {unit.data(), nullptr, nullptr};
-        double* wanted[3] = {alpha.data(), nullptr, nullptr};
-        kernel.solve(given, wanted);
+        kernel.solve(std::array{Combination{unit.data(), alpha.data()}});
         kernel.row_for_column(2 * times, times, alpha.data());
         check_inverse(kernel, A, 1e-6);
     }

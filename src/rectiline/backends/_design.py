@@ -29,6 +29,9 @@ _PRODUCTS_OF_ONE_GRAM = (
 _EIGEN_PRODUCTS_PER_CUBE = 3.0  # times n**3: products of an eigendecomposition
 _RANK_TOLERANCE = 1e-13  # of the largest eigenvalue of X X'
 _FULL, _TINY = 0.1, 2_000  # share of stored entries, and entries, from which on and up to which
+_ENTRIES_WORTH_COMPRESSING = (500_000, 50_000_000)  # fewer are cheap, of more a copy is too large
+_MOST_STORED_SHARE = 0.3  # of the entries: an array with more is not mostly zero
+_ROWS_TO_COUNT_ZEROS = 64
 _ENTRIES_CHEAPER_THAN_CALLS = (
     100_000  # entries up to which zeros cost less than calls of SciPy, if there are not many
 )
@@ -68,6 +71,10 @@ def array_if_small(matrix: Any) -> Any:
         return matrix
     few_zeros = entries <= _TINY or matrix.nnz >= _FULL * entries
     return matrix.toarray() if few_zeros else matrix
+
+
+def _has_many_zeros(array: NDArray[Any]) -> bool:
+    return bool(np.count_nonzero(array) < _MOST_STORED_SHARE * array.size)
 
 
 def take_rows(X: Any, rows: Indices) -> Any:
@@ -365,6 +372,24 @@ class Design:
         Only a CSC matrix needs a copy for that (in CSR form); everything else returns itself.
         """
         return self._copy_by_rows if self.is_sparse and self.X.format == "csc" else self
+
+    @cached_property
+    def without_zeros(self) -> Design:
+        """Rows of entries that are not zero where a large array has few of them, else `by_rows`.
+
+        Images and counts are often stored as arrays that are mostly zero.
+        """
+        step = max(self.n_samples // _ROWS_TO_COUNT_ZEROS, 1)
+        least, most = _ENTRIES_WORTH_COMPRESSING
+        fits = not self.is_sparse and least <= self.n_samples * self.n_features <= most
+        if not fits or not _has_many_zeros(self.X[::step]):
+            return self.by_rows
+        stored = self.X != 0
+        starts = np.append(0, np.cumsum(np.count_nonzero(stored, axis=1))).astype(np.int32)
+        at = np.flatnonzero(stored)
+        columns = (at % self.n_features).astype(np.int32)
+        entries = np.ascontiguousarray(self.X).ravel()[at]
+        return Design(sp.csr_array((entries, columns, starts), shape=self.X.shape))
 
     @cached_property
     def _copy_by_rows(self) -> Design:

@@ -82,8 +82,8 @@ class NewtonRows {
     const std::vector<double>& free_weight() const { return list_free(), free_weight_; }
     std::int64_t free_entries() const;          // stored entries of these rows
     void free_rows(std::span<double> P) const;  // n_free() x order()
-    void free_times(std::span<const double> b, std::span<double> out) const;         // X_J b
-    void add_free_transposed(std::span<const double> u, std::span<double> q) const;  // q += X_J' u
+    // q += X_J' W X_J b, with the Newton weights W
+    void add_free_product(std::span<const double> b, std::span<double> q) const;
 
     void dual(std::span<double> g) const;  // slopes in the predictions
     // Moves entries of g that belong to J, within their ranges, until g and `others` sum to zero.

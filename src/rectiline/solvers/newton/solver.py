@@ -122,7 +122,7 @@ class Newton:
 
     def start(self, form: RectifiedForm, warm: FormPoint | None, seed: int) -> NewtonState:
         """Return the state at zero, or at `warm`."""
-        design = form.design.by_rows
+        design = form.design.without_zeros
         n = design.n_samples
         width, kinked = form.slope_width()
         model = Model(form, form.argument_scale(), width)
