@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse as sp
 
-from rectiline._column_names import column_index, names_of
+from rectiline._column_names import column_index, column_label, names_of
 from rectiline._typing import Indices, Mask, Vector
 
 __all__ = ["TableEncoder", "is_arrow", "refuse_texts", "refuse_unfinished"]
@@ -87,10 +87,6 @@ def _missing(values: NDArray[Any]) -> Mask:
     return np.array(gone, dtype=bool)
 
 
-def _label(j: int, names: NDArray[Any] | None) -> str:
-    return f"column {j}" if names is None else f"column {str(names[j])!r}"
-
-
 def refuse_texts(X: Any) -> None:
     """Raise about the first column of a table that does not hold numbers, if there is one."""
     names = _names(X)
@@ -101,34 +97,24 @@ def refuse_texts(X: Any) -> None:
         if values.dtype.kind == "O":
             row = int(np.argmax(~_missing(values)))
             raise ValueError(
-                f"X: {_label(j, names)} holds {values[row]!r} in row {row}, which is not a number. "
-                "Set categorical='onehot' for one column of zeros and ones for each level, encode "
-                "the column yourself, or leave it out."
+                f"X: {column_label(j, names)} holds {values[row]!r} in row {row}, which is not a "
+                "number. Set categorical='onehot' for one column of zeros and ones for each "
+                "level, encode the column yourself, or leave it out."
             )
 
 
-def refuse_unfinished(X: Any) -> None:
-    """Raise about the first cell of X that is not a finite number, if there is one."""
-    if sp.issparse(X):
-        entries = sp.coo_array(X)
-        rows, columns, cells = entries.row, entries.col, entries.data
-    else:
-        values = [_column(X, j) for j in range(_n_columns(X))]
-        wrong = [(np.flatnonzero(~np.isfinite(v))[:1], j) for j, v in _floats(values)]
-        rows = np.array([row[0] for row, _ in wrong if row.size], dtype=int)
-        columns = np.array([j for row, j in wrong if row.size], dtype=int)
-        cells = np.array([values[j][row] for row, j in zip(rows, columns, strict=True)])
-    at = np.flatnonzero(~np.isfinite(cells))[:1]
-    for row, j, cell in zip(rows[at], columns[at], cells[at], strict=True):
-        found = "NaN" if np.isnan(cell) else "infinity"
+def refuse_unfinished(X: Any, names: NDArray[Any] | None) -> None:
+    """Raise about the first cell of a matrix that is not a finite number, if there is one."""
+    entries = sp.coo_array(X)
+    wrong = np.flatnonzero(~np.isfinite(entries.data))
+    if wrong.size:
+        first = wrong[np.argmin(entries.row[wrong])]
+        found = "NaN" if np.isnan(entries.data[first]) else "infinity"
         raise ValueError(
-            f"Input X contains {found} in row {row}, {_label(int(j), _names(X))}. Fill such cells, "
-            "leave their rows out, or set missing='drop' where the estimator has it."
+            f"Input X contains {found} in row {entries.row[first]}, "
+            f"{column_label(int(entries.col[first]), names)}. Fill such cells, leave their rows "
+            "out, or set missing='drop' where the estimator has it."
         )
-
-
-def _floats(values: Sequence[NDArray[Any]]) -> list[tuple[int, NDArray[Any]]]:
-    return [(j, one) for j, one in enumerate(values) if one.dtype.kind == "f"]
 
 
 @dataclass(frozen=True, eq=False)

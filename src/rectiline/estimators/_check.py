@@ -65,7 +65,7 @@ def check_data(estimator: Any, X: Any, y: Any, *, numeric_y: bool, multi_output:
     try:
         design = as_design(checked)  # looks whether the columns are finite
     except ValueError:
-        refuse_unfinished(checked if names_of(X) is None else X)
+        refuse_unfinished(checked, names_of(X))
         read(all_finite=True)  # says it as scikit-learn does
         raise
     return checked, targets, design

@@ -12,12 +12,13 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from rectiline._numbers import real_array, refuse_masked
 from rectiline._typing import Indices, Matrix, Vector
 from rectiline.constraints import Constraint
 from rectiline.estimators._base import checked_fit
+from rectiline.estimators._check import check_weight
 from rectiline.estimators._parameters import keeps_parameters
 from rectiline.exceptions import ConvergenceWarning
 from rectiline.losses import Loss, PiecewiseLQ
@@ -141,10 +142,7 @@ class MatrixFactorization(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             raise ValueError(f"loss={loss!r} has no target; take one of the residual or margin.")
         pairs = _checked_pairs(X)
         targets, classes = _checked_targets(y, loss, len(pairs))
-        refuse_masked("sample_weight", sample_weight)
-        weight = self.C * _check_sample_weight(
-            sample_weight, np.zeros(len(pairs)), dtype=np.float64, ensure_non_negative=True
-        )
+        weight = self.C * check_weight(sample_weight, pairs)
         limits = [_listed(self, name) for name in ("user_constraints", "item_constraints")]
         users, at_user = np.unique(pairs[:, 0], return_inverse=True)
         items, at_item = np.unique(pairs[:, 1], return_inverse=True)

@@ -29,17 +29,7 @@ class InferenceMixin(BaseLinear):
     """Summary tables, confidence intervals and Wald tests of a fitted linear model."""
 
     def summary(
-        self,
-        X: Any = None,
-        y: ArrayLike | None = None,
-        kind: str | None = None,
-        *,
-        sample_weight: ArrayLike | None = None,
-        groups: ArrayLike | None = None,
-        level: float = 0.95,
-        n_boot: int = 200,
-        random_state: Any = None,
-        **options: Any,
+        self, X: Any = None, y: ArrayLike | None = None, kind: str | None = None, **options: Any
     ) -> Any:
         """Return a table of coefficients with standard errors, tests and intervals.
 
@@ -72,20 +62,9 @@ class InferenceMixin(BaseLinear):
         """
         from rectiline.inference import summary
 
-        if groups is not None and X is not None:
-            groups = only(groups, complete_rows(self, X, y))
-        return summary(
-            self,
-            X,
-            y,
-            kind,
-            sample_weight=sample_weight,
-            groups=groups,
-            level=level,
-            n_boot=n_boot,
-            random_state=random_state,
-            **options,
-        )
+        if options.get("groups") is not None and X is not None:
+            options["groups"] = only(options["groups"], complete_rows(self, X, y))
+        return summary(self, X, y, kind, **options)
 
     def conf_int(
         self, X: Any, y: ArrayLike, kind: str | None = None, *, level: float = 0.95, **options: Any

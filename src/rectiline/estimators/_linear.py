@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, Generic, Literal, Self, TypeVar, overload
+from typing import Any, Generic, Literal, Self, TypeVar, cast, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -302,7 +302,7 @@ class LinearFitMixin(BaseLinear, Generic[Scalar]):
         ndarray of shape (n_samples,), or an iterator, or the list of files that were written
             With one column for each output or quantile where the fit had several.
         """
-        return predicted(self, X, blocks, to=to)
+        return cast(NDArray[Scalar], predicted(self, X, blocks, to=to))
 
     def _from_scores(self, scores: NDArray[Any]) -> NDArray[Scalar]:
         """Return predictions from products with the coefficients: these are the predictions."""

@@ -24,7 +24,7 @@ from rectiline.problems import Certificate, DualPoint, Problem
 from rectiline.rows import Block, RowBlocks
 from rectiline.solvers import Solution
 
-__all__ = ["JointFit", "Region", "fit_without_crossing"]
+__all__ = ["Region", "fit_without_crossing"]
 
 _POINTS_AT_ONCE = 20  # of a pair, in one round
 _LEAST_CROSSING = 2e-9  # relative; twice what a solved problem may leave of a violation
@@ -107,34 +107,14 @@ def _least(parts: Sequence[tuple[Vector, Any]]) -> tuple[Vector, Any]:
     return distance[chosen], sp.csr_array(sp.vstack([rows for _, rows in parts]))[chosen]
 
 
-@dataclass(frozen=True, eq=False)
-class JointFit:
-    """What a fit of several quantiles together came to.
-
-    Attributes
-    ----------
-    slopes : ndarray of shape (m, d)
-    intercepts : ndarray of shape (m,)
-    solution : Solution
-        Of the one problem of all quantiles.
-    points : sequence of sparse matrices
-        Points at which each pair of neighbours was kept apart.
-    """
-
-    slopes: NDArray[np.float64]
-    intercepts: Vector
-    solution: Solution
-    points: Sequence[Any] = ()
-
-
 def fit_without_crossing(
     whole: StackedQuantiles,
     region: Region,
     singles: Sequence[Callable[[], Problem]],
     solve: Callable[[Sequence[Callable[[], Problem]], int], list[Solution]],
     is_late: Callable[[], bool],
-) -> JointFit:
-    """Fit quantiles that do not cross in a region.
+) -> tuple[StackedQuantiles, Solution]:
+    """Return quantiles that do not cross in a region: the problem of all, and its answer.
 
     Parameters
     ----------
@@ -186,7 +166,7 @@ def fit_without_crossing(
     if not whole.fit_intercept:
         proof = region.checked(solution.certificate, slopes, intercepts)
         solution = replace(solution, certificate=proof)
-    return JointFit(slopes, intercepts, solution, points)
+    return whole, solution
 
 
 def _chains(points: Sequence[Any]) -> list[tuple[int, int]]:

@@ -14,10 +14,9 @@ from numpy.typing import ArrayLike
 
 from rectiline import rows as row_sources
 from rectiline._polling import Clock
-from rectiline.estimators._base import checked_fit
 from rectiline.estimators._check import as_numpy, column_names
 from rectiline.estimators._docs import documented
-from rectiline.estimators._non_crossing import JointFit, Region, fit_without_crossing
+from rectiline.estimators._non_crossing import Region, fit_without_crossing
 from rectiline.estimators._parameters import TermParameters, keeps_parameters
 from rectiline.estimators._quantile_base import BaseQuantile
 from rectiline.estimators._quantile_problems import StackedQuantiles
@@ -121,28 +120,6 @@ class QuantileRegressor(BaseQuantile):
         **shared: Unpack[TermParameters],
     ) -> None: ...
 
-    @checked_fit
-    def fit(  # type: ignore[override]
-        self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
-    ) -> Self:
-        """Fit the quantiles.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix of shape (n_samples, n_features), or source of rows
-            Rows in blocks, see `rectiline.rows`, dask collections and arrays on a GPU are read
-            where they are; all quantiles share the passes over them.
-        y : array-like of shape (n_samples,), optional
-            Targets. None for rows that hold their own.
-        sample_weight : array-like of shape (n_samples,), optional
-            Non-negative weights.
-
-        Returns
-        -------
-        self
-        """
-        return self._fit(X, y, sample_weight)
-
     def _fit(self, X: Any, y: Any, sample_weight: Any, *given: Any, **params: Any) -> Self:
         super()._fit(X, y, sample_weight, *given, **params)
         self.__dict__.pop("summary_", None)
@@ -217,7 +194,6 @@ class QuantileRegressor(BaseQuantile):
         stacked = self._stacked(data)
         if self.shared_slopes:
             (solution,) = self._solve([stacked.problem], data, clock)
-            joint = JointFit(*stacked.unpack(solution.coef), solution)
         else:
             singles: list[Callable[[], Problem]] = []
             if data.rows is None:
@@ -231,10 +207,10 @@ class QuantileRegressor(BaseQuantile):
                     changes["solver"] = "interior"
                 return self._solve(factories, data, clock, **changes)
 
-            joint = fit_without_crossing(
+            stacked, solution = fit_without_crossing(
                 stacked, self._region(data), singles, solve, lambda: clock.is_late
             )
-        return replace(data, joint=joint), [joint.solution]
+        return replace(data, joint=stacked), [solution]
 
     def _set_fitted(self, data: FitData, solutions: list[Solution]) -> None:
         self.__dict__.pop("_points", None)
@@ -243,7 +219,8 @@ class QuantileRegressor(BaseQuantile):
             return
         super()._set_fitted(replace(data, tasks=data.tasks[:1]), solutions)
         back = np.argsort(np.argsort(self.quantiles_))
-        self.coef_, self.intercept_ = data.joint.slopes[back], data.joint.intercepts[back]
+        slopes, intercepts = data.joint.unpack(solutions[0].coef)
+        self.coef_, self.intercept_ = slopes[back], intercepts[back]
         self._points = data.joint.points
         if hasattr(self, "dual_coef_"):  # rows in blocks have none
             self.dual_coef_ = self.dual_coef_.reshape(self.quantiles_.size, -1)[back]

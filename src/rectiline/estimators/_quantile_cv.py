@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, Self, Unpack
-
-from numpy.typing import ArrayLike
+from typing import Any, Unpack
 
 from rectiline._typing import Indices, Mask
-from rectiline.estimators._base import checked_fit
 from rectiline.estimators._docs import documented
 from rectiline.estimators._parameters import TableParameters, keeps_parameters
 from rectiline.estimators._quantile_base import BaseQuantile, explained_loss
@@ -91,31 +88,6 @@ class QuantileRegressorCV(SearchMixin, BaseQuantile):
         fold_tol: float | None = None,
         **shared: Unpack[TableParameters],
     ) -> None: ...
-
-    @checked_fit
-    def fit(  # type: ignore[override]
-        self,
-        X: Any,
-        y: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
-        **params: Any,
-    ) -> Self:
-        """Choose alpha on folds and fit on all the data.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-        sample_weight : array-like of shape (n_samples,), optional
-            Non-negative weights, of losses and of scores.
-        **params
-            ``groups`` for the splitter, and what metadata routing sends there.
-
-        Returns
-        -------
-        self
-        """
-        return self._fit(X, y, sample_weight, **params)
 
     def _exchanged(self, values: Any, unit: float) -> Any:
         return values

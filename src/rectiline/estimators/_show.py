@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from html import escape
 from inspect import signature
 from threading import Lock
 from typing import Any, Literal, Self
 
 import numpy as np
 
+from rectiline._frames import html_table
 from rectiline.problems import Certificate
 from rectiline.solvers import (
     GapProgress,
@@ -192,33 +192,13 @@ def certificate_html(estimator: Any) -> str:
     if proofs is None:
         return ""
     single = isinstance(proofs, Certificate)
-    listed = [proofs] if single else list(proofs)
-    solvers = [estimator.solver_] if single else list(estimator.solver_)
-    states = [estimator.status_] if single else list(estimator.status_)
-    lines = [_line(*entry) for entry in zip(states, listed, solvers, strict=True)]
-    if len(lines) > _SHOWN:
-        worst = max(listed, key=lambda proof: proof.relative_gap)
-        lines = [
-            *lines[: _SHOWN - 1],
-            f"<tr><td colspan='5'>{len(listed) - _SHOWN + 1} more; largest relative gap "
-            f"{worst.relative_gap:.1e}</td></tr>",
-        ]
-    head = "".join(
-        f"<th>{name}</th>"
-        for name in ("status", "objective", "relative gap", "violation", "solver")
-    )
-    return (
-        "<table class='rectiline-certificate'><caption>certificate</caption>"
-        f"<thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
-    )
-
-
-def _line(status: str, proof: Certificate, solver: str) -> str:
-    cells = (
-        escape(str(status)),
-        f"{proof.primal:.8g}",
-        f"{proof.relative_gap:.1e}",
-        f"{proof.violation:.1e}",
-        escape(solver),
-    )
-    return "<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>"
+    columns = (estimator.status_, proofs, estimator.solver_)
+    entries = [columns] if single else list(zip(*columns, strict=True))
+    lines: list[Any] = [("status", "objective", "relative gap", "violation", "solver")]
+    for status, proof, solver in entries[:_SHOWN]:
+        gaps = (f"{proof.relative_gap:.1e}", f"{proof.violation:.1e}")
+        lines.append((status, proof.primal, *gaps, solver))
+    if len(entries) > _SHOWN:
+        worst = max(proof.relative_gap for _, proof, _ in entries)
+        lines.append((f"{len(entries) - _SHOWN} more", "", f"at most {worst:.1e}", "", ""))
+    return f"<div class='rectiline-certificate'>{html_table('certificate', lines)}</div>"

@@ -187,43 +187,28 @@ def _folds(data: TaskData, cv: Any, seed: int) -> Iterator[Masks]:
     the rows of X. A task always keeps a row of positive weight to train on.
     """
     count = 5 if cv is None else cv
-    if isinstance(count, Integral):
-        split = _shared_masks if data.form == "shared" else _own_masks
-        masks = split(data, int(count), seed)
+    rng = np.random.default_rng(seed)
+    if not isinstance(count, Integral) or data.form == "shared":
+        if data.rows is None:
+            raise ValueError("cv must be a number of folds when X is a list of matrices.")
+        n = 1 + max(int(rows[-1]) for rows in data.rows if rows.size)
+        if isinstance(count, Integral):
+            fold_of = rng.permutation(np.arange(n) % int(count))
+            tests = [fold_of == k for k in range(int(count))]
+        else:
+            tests = [np.isin(np.arange(n), one) for _, one in check_cv(cv).split(np.zeros((n, 1)))]
+        masks = [[out[rows] for rows in data.rows] for out in tests]
     else:
-        masks = _splitter_masks(data, cv)
+        # Dealing out rows one by one from a random fold keeps the folds even over small tasks.
+        folds = int(count)
+        own = [rng.permutation((np.arange(y.size) + rng.integers(folds)) % folds) for y in data.y]
+        masks = [[fold == k for fold in own] for k in range(folds)]
     for held_out in masks:
         for t, mask in enumerate(held_out):
             counted = np.flatnonzero(np.ones(mask.size) if data.weight is None else data.weight[t])
             if mask[counted].all():
                 mask[counted[0]] = False
         yield held_out
-
-
-def _own_masks(data: TaskData, count: int, seed: int) -> Iterator[Masks]:
-    rng = np.random.default_rng(seed)
-    # Dealing out rows one by one from a random fold keeps the folds even over many small tasks.
-    fold_of = [rng.permutation((np.arange(y.size) + rng.integers(count)) % count) for y in data.y]
-    for k in range(count):
-        yield [fold == k for fold in fold_of]
-
-
-def _shared_masks(data: TaskData, count: int, seed: int) -> Iterator[Masks]:
-    assert data.rows is not None
-    n = 1 + max(int(rows[-1]) for rows in data.rows if rows.size)
-    fold_of = np.random.default_rng(seed).permutation(np.arange(n) % count)
-    for k in range(count):
-        yield [fold_of[rows] == k for rows in data.rows]
-
-
-def _splitter_masks(data: TaskData, cv: Any) -> Iterator[Masks]:
-    if data.rows is None:
-        raise ValueError("cv must be a number of folds when X is a list with one matrix per task.")
-    n = 1 + max(int(rows[-1]) for rows in data.rows if rows.size)
-    for _, test in check_cv(cv).split(np.zeros((n, 1))):
-        out = np.zeros(n, dtype=bool)
-        out[test] = True
-        yield [out[rows] for rows in data.rows]
 
 
 @documented(SharedText)

@@ -14,10 +14,11 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from rectiline._polling import Clock
 from rectiline.estimators._base import BaseLinear, checked_fit
 from rectiline.estimators._check import DTYPES, FORMATS
+from rectiline.estimators._parameters import make_loss
 from rectiline.estimators._run import RunOptions, seed_of
 from rectiline.estimators._show import FitReport
 from rectiline.estimators.multitask._inputs import TaskData, is_listed, place_tasks, read_tasks
-from rectiline.losses import Loss, get
+from rectiline.losses import Loss
 from rectiline.penalties import SharedSubspace
 from rectiline.problems import MultiTaskProblem
 from rectiline.solvers import Callback
@@ -73,21 +74,12 @@ class MultiTaskModel(BaseLinear):
         """Return the numbers that the losses see; a classifier learns its labels here."""
         return data.y
 
-    def _loss(self) -> Loss:
-        made = get(self.loss)
-        if made.of not in self._loss_kinds:
-            raise ValueError(
-                f"loss={self.loss!r} is a loss of the {made.of}; {type(self).__name__} takes "
-                f"losses of the {' or '.join(self._loss_kinds)}."
-            )
-        return made
-
     def _problem(self, data: TaskData) -> MultiTaskProblem:
         """Return the problem, under a penalty that is to be replaced."""
         return MultiTaskProblem(
             data.X,
             data.targets,
-            self._loss(),
+            make_loss(self.loss, None, of=self._loss_kinds),
             SharedSubspace(),
             () if self.constraints is None else self.constraints,
             data.weight,
