@@ -30,7 +30,7 @@ __all__ = ["Generation"]
 
 _LOST_STEPS = 4  # simplex steps per sample after which sign vectors of groups look hopeless
 _ROUGH_GAP = 1e-3  # of a solution that only serves as a start
-_MANY_SAMPLES = 8  # times the columns: then a subsample is a good start
+_MANY_SAMPLES = 50  # times the columns: then a subsample is a good start
 _WIDE_SORTED = 10  # columns per row from which on levels of a Slope make the program too large
 _MASTERS = ("auto", "linear", "second_order")
 _STARTS = ("auto", "path", "smoothed", "subsample")
