@@ -21,14 +21,15 @@ with every bracket >= 0. An intercept demands ``sum_i g_ti = 0``, `center` deman
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rectiline._lazy import cached_property
+from rectiline._lazy import FieldsAlone, cached_property
 from rectiline._typing import Matrix, Vector
 from rectiline.losses import Loss
 from rectiline.penalties import SharedSubspace, Subspace
@@ -44,7 +45,7 @@ __all__ = ["MultiTaskProblem"]
 
 
 @dataclass(frozen=True, init=False, repr=False, eq=False)
-class MultiTaskProblem:
+class MultiTaskProblem(FieldsAlone):
     """Linear models of several tasks whose coefficients share a subspace.
 
     Parameters
@@ -103,42 +104,29 @@ class MultiTaskProblem:
         if centred and len(tasks) < 2:
             raise ValueError("center=True needs at least two tasks; got one.")
         asked = SharedSubspace() if penalty is None else penalty
-        self._set(loss, tasks, asked, intercepts, centred, {})
+        self._set(loss=loss, tasks=tasks, penalty=asked, cache={})
+        self._set(fit_intercept=intercepts, center=centred)
 
-    def _set(
-        self,
-        loss: Loss,
-        tasks: tuple[Task, ...],
-        penalty: SharedSubspace,
-        fit_intercept: bool,
-        center: bool,
-        cache: dict[str, Any],
-    ) -> Self:
-        if not isinstance(penalty, SharedSubspace) or penalty.is_zero:
+    def _set(self, **values: Any) -> Self:
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+        if not isinstance(self.penalty, SharedSubspace) or self.penalty.is_zero:
             raise TypeError(
                 "penalty must be a rectiline.penalties.SharedSubspace with positive strengths; "
-                f"got {penalty!r}."
+                f"got {self.penalty!r}."
             )
-        penalty.check(tasks[0].design.n_features)
-        values = (loss, tasks, penalty, fit_intercept, center, cache)
-        for one, value in zip(fields(self), values, strict=True):
-            object.__setattr__(self, one.name, value)
+        self.penalty.check(self.n_features)
         return self
 
     def with_penalty(self, penalty: SharedSubspace) -> MultiTaskProblem:
         """Return this problem under another penalty; the tasks are shared."""
-        return object.__new__(MultiTaskProblem)._set(
-            self.loss, self.tasks, penalty, self.fit_intercept, self.center, self.cache
-        )
+        return copy.copy(self)._set(penalty=penalty)
 
     def with_sample_weight(self, sample_weight: Sequence[ArrayLike]) -> MultiTaskProblem:
         """Return this problem under other weights, one vector per task; X is shared."""
-        designs = [task.design for task in self.tasks]
-        weights = normalized_weights(sample_weight, designs)
+        weights = normalized_weights(sample_weight, [task.design for task in self.tasks])
         tasks = tuple(task.with_sample_weight(w) for task, w in zip(self.tasks, weights))
-        return object.__new__(MultiTaskProblem)._set(
-            self.loss, tasks, self.penalty, self.fit_intercept, self.center, {}
-        )
+        return copy.copy(self)._set(tasks=tasks, cache={})
 
     @property
     def n_tasks(self) -> int:

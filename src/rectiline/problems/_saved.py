@@ -144,30 +144,28 @@ def save_proofs(
     tried = [_tries(one, data) for one in statements]
     made = [
         [checker.Checker(file | header | {"claim": _UNREAD}, arrays) for header, arrays in tries]
-        for tries in tried
-        if tries[0][0]["kind"] != "infeasible"
+        if one.kind != "infeasible"
+        else []
+        for one, tries in zip(statements, tried, strict=True)
     ]
-    if made:
+    if any(made):
         stream = checker.Stream([one for some in made for one in some])
         for block in data.blocks():
             stream.add(*checker.as_block(block))
         file["checksums"] = [one.hexdigest() for one in stream.sums]
-    checkers = iter(made)
     chosen = []
-    for tries in tried:
-        best = 0
-        if tries[0][0]["kind"] == "infeasible":
+    for tries, checkers in zip(tried, made, strict=True):
+        best, verdicts = 0, [one.verdict() for one in checkers]
+        if not verdicts:
             checker.check_infeasible(tries[0][1])
-        else:
-            verdicts = [one.verdict() for one in next(checkers)]
+        elif tries[0][0]["kind"] == "optimality":
             best = int(np.argmin([one.gap for one in verdicts]))
             if not on_rows and verdicts[-1].gap <= _WORSE * verdicts[0].gap:
                 best = len(tries) - 1  # fewer slopes
-            if tries[best][0]["kind"] == "optimality":
-                tries[best][0]["claim"] = {
-                    "objective": verdicts[best].objective.hex(),
-                    "gap": float(_MARGIN * verdicts[best].gap).hex(),
-                }
+            tries[best][0]["claim"] = {
+                "objective": verdicts[best].objective.hex(),
+                "gap": float(_MARGIN * verdicts[best].gap).hex(),
+            }
         chosen.append(tries[best])
     _write(path, file, chosen)
 
