@@ -97,7 +97,7 @@ def test_svmlight_text(tmp_path, cache, zero_based):
     cache = tmp_path / "kept" if cache == "folder" else cache
     rows = rl.rows.from_svmlight(files, block_rows=5, cache=cache)
     check(rows, X, y, None)
-    assert sp.issparse(next(iter(rows)).X) and rows.has_random_access == (cache is not False)
+    assert sp.issparse(next(iter(rows)).X) and (rows.cache is None) == (cache is False)
     wide = rl.rows.from_svmlight(files, n_features=9, block_rows=5, cache=cache)
     assert wide.n_features == 9 and next(iter(wide)).X.shape == (5, 9)
     with pytest.raises(ValueError, match="n_features=2, but"):

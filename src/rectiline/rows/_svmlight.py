@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from rectiline.rows._arrays import block_length
 from rectiline.rows._base import RowBlocks
-from rectiline.rows._block import Block, join, pick
+from rectiline.rows._block import Block
 from rectiline.rows._cache import Cache, FileStamp, checked_cache
 
 __all__ = ["SvmlightRows"]
@@ -50,7 +50,7 @@ class SvmlightRows(RowBlocks):
         self.dtype = np.dtype(np.float64)
         stamps = [FileStamp.of(path) for path in found]
         key = ["svmlight", [(one.path, one.size, one.changed_ns) for one in stamps]]
-        self._cache = None if checked_cache(cache) is False else Cache(cache, key)
+        self.cache = None if checked_cache(cache) is False else Cache(cache, key)
         items, facts = self._scanned(stamps)
         lowest, highest, stored = facts["lowest"], facts["highest"], facts["stored"]
         self._n_rows = n = sum(facts["lengths"])
@@ -63,7 +63,6 @@ class SvmlightRows(RowBlocks):
         self.n_features = needed if n_features is None else int(n_features)
         if self.n_features < needed:
             raise ValueError(f"n_features={n_features}, but the text holds column {highest}.")
-        self.has_random_access = self._cache is not None
         size = block_length(block_rows, 12 * stored / n)
         starts = np.cumsum([0, *facts["lengths"]]).tolist()
         self._items = [
@@ -73,7 +72,7 @@ class SvmlightRows(RowBlocks):
 
     def _scanned(self, stamps: list[FileStamp]) -> tuple[list[SvmlightItem], dict[str, Any]]:
         """Return the items, and what a look at all of them tells; it writes the cache."""
-        known = None if self._cache is None else self._cache.stored()
+        known = None if self.cache is None else self.cache.stored()
         if known is not None:
             return [SvmlightItem(FileStamp.of(path)) for path in known[0]], known[1]
         facts: dict[str, Any] = {"lowest": _MOST_COLUMNS, "highest": -1, "stored": 0}
@@ -92,29 +91,20 @@ class SvmlightRows(RowBlocks):
                 facts["stored"] += int(X.nnz)
                 lengths.append(int(X.shape[0]))
                 items.append(item)
-                if self._cache is not None:
+                if self.cache is not None:
                     names.append(f"part-{len(names)}.npz")
                     indices = X.indices.astype(np.int32)
-                    path = self._cache.folder / names[-1]
+                    path = self.cache.folder / names[-1]
                     np.savez(path, data=X.data, indices=indices, indptr=X.indptr, y=y)
         facts["lengths"] = lengths
-        if self._cache is not None and items:
-            self._cache.describe(names, facts)
-            items = [SvmlightItem(FileStamp.of(self._cache.folder / name)) for name in names]
+        if self.cache is not None and items:
+            self.cache.describe(names, facts)
+            items = [SvmlightItem(FileStamp.of(self.cache.folder / name)) for name in names]
         return items, facts
 
     def items(self) -> list[SvmlightItem]:
         """Return the ranges of the text, or the files that hold what they were parsed into."""
         return self._items
-
-    def take(self, rows: NDArray[np.int64]) -> Block:
-        """Return copies of some rows, in increasing order, as one block."""
-        if not self.has_random_access:
-            return super().take(rows)
-        starts = [item.start for item in self._items]
-        holding = np.unique(np.searchsorted(starts, rows, "right") - 1).tolist()
-        found = [pick(block, rows) for k in holding for block in self._items[k].blocks()]
-        return join([part for part in found if part.n_rows], self.n_features)
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from rectiline.solvers.rows import (
     JudgedInPasses,
     RowGroup,
     Rows,
-    judged_answers,
+    evaluated_answers,
 )
 
 __all__ = ["check_takes_rows", "solve_family", "solve_together"]
@@ -74,7 +74,7 @@ def solve_family(
     n_threads : int, optional
         Threads of passes over X, see `rectiline.set_threads`.
     warm_start : sequence of Solution, optional
-        Earlier answers on the same rows, one for each problem: the first pass judges them, and
+        Earlier answers on the same rows, one for each problem: the first pass evaluates them, and
         those that hold are returned. Only for rows in blocks.
     checkpoint : path, optional
         A file that is written after the first pass and removed when all problems are solved. A
@@ -163,10 +163,10 @@ def solve_together(
 def _answers_that_hold(
     problems: Sequence[Problem], warm: Sequence[Any], runs: Sequence[Run], limits: RunLimits
 ) -> list[Any]:
-    """Judge earlier answers in one pass, and hand them to the runs; nothing if they do not fit."""
+    """Evaluate earlier answers in one pass, and hand them to the runs; nothing if they do not fit."""
     try:
         with asked_at_checkpoints(runs[0]):
-            judged = judged_answers(problems, warm, limits.tol, limits.seed)
+            judged = evaluated_answers(problems, warm, limits.tol, limits.seed)
     except OutOfTime:
         return []
     for run, found in zip(runs, judged, strict=False):

@@ -6,10 +6,9 @@ from rectiline.problems._samples import Samples
 from rectiline.problems.blocks._aggregate import with_frozen_rows
 from rectiline.problems.blocks._dual import SplitDual
 from rectiline.problems.blocks._facts import RowFacts
+from rectiline.problems.blocks._next_split import LengthBound, NextSplit
 from rectiline.problems.blocks._pass import (
-    LengthBound,
     NearRows,
-    NextSplit,
     PassState,
     Query,
     Totals,

@@ -2,7 +2,7 @@
 
 from rectiline.solvers.rows._draw import RowSample, draw_rows
 from rectiline.solvers.rows._group import JudgedInPasses, RowGroup
-from rectiline.solvers.rows._resume import Checkpoint, judged_answers
+from rectiline.solvers.rows._resume import Checkpoint, evaluated_answers
 from rectiline.solvers.rows.solver import Rows, RowsTrial
 
 __all__ = [
@@ -13,5 +13,5 @@ __all__ = [
     "Rows",
     "RowsTrial",
     "draw_rows",
-    "judged_answers",
+    "evaluated_answers",
 ]

@@ -26,7 +26,7 @@ from rectiline.problems.blocks import (
 )
 from rectiline.solvers.rows._draw import RowSample, draw_block, drawing_for_later
 
-__all__ = ["Checkpoint", "EarlierAnswer", "judged_answers"]
+__all__ = ["Checkpoint", "EarlierAnswer", "evaluated_answers"]
 
 _FORMAT = 1
 
@@ -41,12 +41,12 @@ class EarlierAnswer:
     sample: RowSample | None  # of all rows, which the same pass has drawn; to be held
 
 
-def judged_answers(
+def evaluated_answers(
     problems: Sequence[Problem], answers: Sequence[Any], tol: float, seed: int
 ) -> list[EarlierAnswer]:
-    """Judge earlier answers on all rows, in one pass that draws a sample if it is needed later.
+    """Evaluate earlier answers on all rows, in one pass that draws a sample if it is needed later.
 
-    None of them is judged if one does not fit: a pass is worth it for all or none.
+    None of them is evaluated if one does not fit: a pass is worth it for all or none.
     """
     pairs = list(zip(problems, answers, strict=True))
     if not pairs or not all(_fits(*pair) for pair in pairs):
@@ -69,15 +69,15 @@ def judged_answers(
     found = run_pass(first.blocks, PassState(tuple(queries), first.fit_intercept), also=also)
     assert found is not None
     sample = None if drawing is None else drawing.finish_and_hold()
-    judged = []
+    found_out = []
     for (one, answer), totals in zip(pairs, found, strict=True):
         if totals.near_rows.size != answer.dual.rows.size:  # it is about more rows than there are
             return []
         facts = RowFacts.measured(one, totals)
         point = (answer.coef, answer.intercept, answer.dual)
         proof = judge(one, facts, *point, totals, totals.near(), tol)
-        judged.append(EarlierAnswer(answer.coef, answer.intercept, proof, sample))
-    return judged
+        found_out.append(EarlierAnswer(answer.coef, answer.intercept, proof, sample))
+    return found_out
 
 
 def _fits(problem: Problem, answer: Any) -> bool:
