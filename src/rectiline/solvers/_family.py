@@ -163,7 +163,7 @@ def solve_together(
 def _answers_that_hold(
     problems: Sequence[Problem], warm: Sequence[Any], runs: Sequence[Run], limits: RunLimits
 ) -> list[Any]:
-    """Evaluate earlier answers in one pass, and hand them to the runs; nothing if they do not fit."""
+    """Evaluate earlier answers in one pass, and hand them to the runs, if they fit."""
     try:
         with asked_at_checkpoints(runs[0]):
             judged = evaluated_answers(problems, warm, limits.tol, limits.seed)
