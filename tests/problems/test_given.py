@@ -12,7 +12,7 @@ from scipy.optimize import linprog
 
 import rectiline as rl
 from rectiline.constraints import Box, LinearConstraint, LinearEquality, Nonnegative
-from rectiline.losses import Absolute, Hinge, Huber, Pinball, SquaredError
+from rectiline.losses import Absolute, Hinge, Huber, SquaredError
 from rectiline.penalties import L1, ElasticNet, GroupLinf, Ridge, Slope
 
 RNG = np.random.default_rng(12)
@@ -27,7 +27,9 @@ def test_losses_and_penalties_by_name():
     for name, made in (("l2", Ridge(1.0)), ("l1", L1(1.0)), ("elasticnet", ElasticNet(0.5, 0.5))):
         assert rl.Problem(X, Y, "huber", name).penalty == made
     assert rl.Problem(X, Y, "huber", "slope").penalty == Slope.bh(D, 0.1, 1.0)
-    assert rl.Problem(X, Y, "pinball").loss == Pinball(0.5)
+    assert rl.Problem(X, Y, "absolute").loss == Absolute()
+    with pytest.raises(ValueError, match="needs its quantile"):
+        rl.Problem(X, Y, "pinball")
     two = rl.Problem(X, Y, ["absolute", Huber()], loss_index=np.arange(N) % 2)
     assert two.losses == (Absolute(), Huber())
     with pytest.raises(ValueError, match="Did you mean 'l1'"):

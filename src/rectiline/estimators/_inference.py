@@ -29,7 +29,14 @@ class InferenceMixin(BaseLinear):
     """Summary tables, confidence intervals and Wald tests of a fitted linear model."""
 
     def summary(
-        self, X: Any = None, y: ArrayLike | None = None, kind: str | None = None, **options: Any
+        self,
+        X: Any = None,
+        y: ArrayLike | None = None,
+        kind: str | None = None,
+        *,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+        **options: Any,
     ) -> Any:
         """Return a table of coefficients with standard errors, tests and intervals.
 
@@ -62,9 +69,9 @@ class InferenceMixin(BaseLinear):
         """
         from rectiline.inference import summary
 
-        if options.get("groups") is not None and X is not None:
-            options["groups"] = only(options["groups"], complete_rows(self, X, y))
-        return summary(self, X, y, kind, **options)
+        if groups is not None and X is not None:
+            groups = only(groups, complete_rows(self, X, y))
+        return summary(self, X, y, kind, sample_weight=sample_weight, groups=groups, **options)
 
     def conf_int(
         self, X: Any, y: ArrayLike, kind: str | None = None, *, level: float = 0.95, **options: Any

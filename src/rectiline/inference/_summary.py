@@ -121,20 +121,17 @@ def tables(
     with np.errstate(divide="ignore", invalid="ignore"):
         statistic = fit.coef / spread
     p_value = 2.0 * stats.t.sf(np.abs(statistic), df)
-    n_effects = int(getattr(fit.model, "_n_effects", 0))
-    shown = slice(fit.p - n_effects)  # fixed effects are the last columns
-    absorbed = f"{n_effects} fixed effects not shown" if n_effects else ""
     made = [
         SummaryTable(
-            names=fit.names[shown],
-            coef=fit.coef[k][shown],
-            std_error=spread[k][shown],
-            statistic=statistic[k][shown],
-            p_value=p_value[k][shown],
-            interval=interval[k][shown],
+            names=fit.names,
+            coef=fit.coef[k],
+            std_error=spread[k],
+            statistic=statistic[k],
+            p_value=p_value[k],
+            interval=interval[k],
             level=level,
             kind=kind,
-            note="; ".join(one for one in (notes[k] if notes else "", absorbed) if one),
+            note=notes[k] if notes else "",
             quantile=None if fit.levels is None else float(fit.levels[k]),
             n_samples=int(fit.n) if fit.n == round(fit.n) else fit.n,
             df=df,
@@ -145,6 +142,9 @@ def tables(
         )
         for k in range(fit.m)
     ]
+    n_effects = int(getattr(fit.model, "_n_effects", 0))
+    if n_effects:
+        made = [one.without_last(n_effects) for one in made]
     several = fit.levels is not None and np.ndim(fit.model.coef_) == 2
     return SummaryTables(made) if several else made[0]
 
