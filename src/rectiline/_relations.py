@@ -8,15 +8,13 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Sequence
-from difflib import get_close_matches
 
 import numpy as np
 
+from rectiline._column_names import column_index
 from rectiline._typing import Vector
 
 __all__ = ["read_relations"]
-
-_NAMES_SHOWN = 12  # names listed in a message
 
 
 def read_relations(text: str, names: Sequence[str], owner: str) -> list[tuple[Vector, float, str]]:
@@ -51,7 +49,7 @@ def read_relations(text: str, names: Sequence[str], owner: str) -> list[tuple[Ve
 
 def _linear(expression: str, text: str, names: Sequence[str], owner: str) -> Vector:
     """Return the coefficients of a linear expression in the columns, and its constant last."""
-    listed = [str(name) for name in names]
+    listed = np.array([str(name) for name in names], dtype=object)
     quoted: list[str] = []
 
     def hide(match: re.Match[str]) -> str:
@@ -66,19 +64,14 @@ def _linear(expression: str, text: str, names: Sequence[str], owner: str) -> Vec
         raise wrong from None
 
     def visit(node: ast.AST) -> Vector:
-        found = np.zeros(len(listed) + 1)
+        found = np.zeros(listed.size + 1)
         if isinstance(node, ast.Constant) and isinstance(node.value, int | float):
             found[-1] = node.value
             return found
         if isinstance(node, ast.Name):
             hidden = re.fullmatch(r"_quoted(\d+)_", node.id)
             name = quoted[int(hidden.group(1))] if hidden else node.id
-            if name not in listed:
-                close = get_close_matches(name, listed, n=1)
-                shown = f"did you mean {close[0]!r}?" if close else ""
-                shown = shown or f"there are {', '.join(listed[:_NAMES_SHOWN])}."
-                raise ValueError(f'{owner} "{text}": there is no column {name!r}; {shown}')
-            found[listed.index(name)] = 1.0
+            found[column_index(name, listed, listed.size, f'{owner} "{text}"')] = 1.0
             return found
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub | ast.UAdd):
             return -visit(node.operand) if isinstance(node.op, ast.USub) else visit(node.operand)

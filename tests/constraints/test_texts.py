@@ -44,8 +44,8 @@ def test_texts_become_rows_and_bounds():
     ("text", "message"),
     [
         ("age", 'write it as "bmi >= 0"'),
-        ("ages >= 0", "no column 'ages'; did you mean 'age'"),
-        ("q >= 0", "there are age, sex, body mass"),
+        ("ages >= 0", "no column 'ages'. Did you mean 'age'"),
+        ("q >= 0", "its columns are 'age', 'sex', 'body mass'"),
         ("age * sex >= 0", "not a linear expression"),
         ("age + >= 0", "not a linear expression"),
         ("1 >= 0", "names no column"),

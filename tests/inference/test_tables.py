@@ -166,7 +166,7 @@ def test_hypotheses_as_equations():
     assert by_text.statistic == pytest.approx(by_rows.statistic, rel=1e-12)
     with pytest.raises(ValueError, match="a hypothesis is one equation"):
         model.wald_test(table, y, "a >= b")
-    with pytest.raises(ValueError, match="there is no column 'e'"):
+    with pytest.raises(ValueError, match="X has no column 'e'"):
         model.wald_test(table, y, "a = e")
 
 

@@ -118,7 +118,7 @@ def formula(text: str, data: Any, *, weights: Any = None, groups: Any = None) ->
         matrices.append(_matrix(formulaic, effects or "1", table))
     has_intercept = any(str(term) == "1" for term in parts[0]) or len(parts) == 2
     specs = tuple(matrix.model_spec for matrix in matrices)
-    made = _Columns.of(specs, matrices, text)
+    made = _Columns.of(specs, matrices, variables)
     X = made.pick(matrices)
     if not X.shape[1]:
         raise ValueError(f"formula {text!r} has no terms beside the intercept.")
@@ -240,10 +240,10 @@ class _Columns:
     kept: tuple[list[int], ...]
     names: tuple[str, ...]
     is_dense: bool
-    text: str
+    variables: frozenset[str]  # columns of data, the target included
 
     @classmethod
-    def of(cls, specs: tuple[Any, ...], matrices: list[Any], text: str) -> _Columns:
+    def of(cls, specs: tuple[Any, ...], matrices: list[Any], variables: Any) -> _Columns:
         kept = tuple(
             [j for j, name in enumerate(spec.column_names) if name != "Intercept"] for spec in specs
         )
@@ -252,7 +252,7 @@ class _Columns:
         ]
         entries = sum(matrix.shape[0] * matrix.shape[1] for matrix in matrices)
         is_dense = sum(matrix.nnz for matrix in matrices) >= _DENSE_ENTRY_SHARE * entries
-        return cls(specs, kept, tuple(names), is_dense, text)
+        return cls(specs, kept, tuple(names), is_dense, frozenset(variables))
 
     def pick(self, matrices: list[Any]) -> Any:
         parts = [
@@ -272,11 +272,8 @@ class _Columns:
         """Return X for other data."""
         formulaic = _formulaic()
         table = _as_table(data)
-        terms = [name for spec in self.specs for name in spec.term_variables.values()]
-        used = {str(name) for names in terms for name in names}
-        for name in _variables(set().union(*(s.required_variables for s in self.specs)), self.text):
-            if name not in used:
-                continue
+        terms = [names for spec in self.specs for names in spec.term_variables.values()]
+        for name in sorted({str(one) for names in terms for one in names} & self.variables):
             if name not in table.columns:
                 raise ValueError(f"data must have the column {name!r}, which the formula names.")
             if table[name].isna().any():

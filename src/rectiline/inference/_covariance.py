@@ -23,7 +23,6 @@ __all__ = [
     "covariance",
     "covariance_of",
     "default_kind",
-    "has_many_columns",
 ]
 
 
@@ -55,19 +54,14 @@ _ALIASES = {
 _FOR_QUANTILES = ("iid", "nid", "kernel", "rank")
 
 
-def has_many_columns(fit: Fit) -> bool:
-    """Whether the differences of fitted quantiles behind "nid" are mostly noise."""
-    return fit.n > _MOST_SAMPLES_FOR_RANK and fit.p > max(_FEW_COLUMNS, _MANY_COLUMNS * fit.n)
-
-
 def default_kind(fit: Fit, groups: Any = None) -> str:
     """Return the kind for a fit when the user names none."""
     if groups is not None:
         return "cluster"
-    if fit.is_quantile and has_many_columns(fit):
-        return "kernel"
+    if fit.is_quantile and fit.n <= _MOST_SAMPLES_FOR_RANK:
+        return "rank"
     if fit.is_quantile:
-        return "rank" if fit.n <= _MOST_SAMPLES_FOR_RANK else "nid"
+        return "kernel" if fit.p > max(_FEW_COLUMNS, _MANY_COLUMNS * fit.n) else "nid"
     return "margin_density" if _has_margin_kinks(fit) else "sandwich"
 
 
