@@ -17,7 +17,7 @@ from rectiline.formulas._design import FormulaDesign
 
 __all__ = ["FormulaModel", "PartialEffect", "fit_design"]
 
-_PASS_GROUPS_ON = ("conf_int", "equal_slopes", "wald_test")  # as one of their options
+_PASS_GROUPS_ON = ("conf_int", "equal_slopes", "summary", "wald_test")  # among their options
 
 
 @dataclass(frozen=True, eq=False)
