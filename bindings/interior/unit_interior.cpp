@@ -284,8 +284,6 @@ void bind_unit_interior(nb::module_& m) {
             },
             nb::arg("values"), "Other values of the same entries")
         .def_prop_ro("entries", [](const NormalEquations& self) { return self.factor().entries(); })
-        .def_prop_ro("products",
-                     [](const NormalEquations& self) { return self.factor().products(); })
         .def_prop_ro("growth", [](const NormalEquations& self) { return self.factor().growth(); })
         .def_prop_ro("most_terms",
                      [](const NormalEquations& self) { return self.factor().most_terms(); });

@@ -465,9 +465,6 @@ class NormalEquations:
     def entries(self) -> float: ...
 
     @property
-    def products(self) -> float: ...
-
-    @property
     def growth(self) -> float: ...
 
     @property

@@ -132,6 +132,9 @@ def test_factors_that_fill_are_refused_early():
     at = np.repeat(np.arange(30_000), 2)
     X = sp.csr_array((np.ones(60_000), (at, pairs.ravel())), shape=(30_000, 3_000))
     assert not rl.Problem(X, np.zeros(30_000), "absolute").design.has_sparse_squares
+    # Every column meets so many others that all of them are put off to the end.
+    X = sp.random_array((20_000, 1_000), density=0.005, rng=rng, format="csr")
+    assert not rl.Problem(X, np.zeros(20_000), "absolute").design.has_sparse_squares
 
 
 def test_dense_squares_are_no_reason_for_sparse_systems():

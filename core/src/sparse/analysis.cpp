@@ -1,6 +1,7 @@
 #include "rectiline/sparse/factor.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 namespace rectiline::sparse {
@@ -152,6 +153,7 @@ bool Factor::analyse(const Graph& graph, double most, Interrupt& interrupt) {
         k = order[k];
     set_order(graph, std::move(later));
     const std::vector<Index> parent = tree(graph), counts = column_counts(graph, parent);
+    if (std::accumulate(counts.begin(), counts.end(), 0.0) > most) return false;
     begin_.assign(order_.size() + 1, 0);
     for (Index i = 0; i < size(); ++i) {
         const auto neighbours = graph.neighbours(order_[i]);
@@ -168,9 +170,6 @@ bool Factor::analyse(const Graph& graph, double most, Interrupt& interrupt) {
     }
     set_blocks(parent, counts);
     set_rows();
-    products_ = 0;
-    for (const Index count : counts)
-        products_ += 0.5 * count * count;
     values_ = {};
     return true;
 }

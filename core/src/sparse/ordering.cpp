@@ -187,7 +187,8 @@ void Elimination::merge_equal_nodes() {
 
 std::vector<Index> Elimination::run(double most, Interrupt& interrupt) {
     std::vector<Index> order;
-    double entries = 0;
+    double entries = 0.5 * static_cast<double>(dense_.size()) * static_cast<double>(dense_.size());
+    if (entries > most) return {};
     order.reserve(static_cast<std::size_t>(size_));
     while (left_ > 0) {
         while (head_[least_] == kNone)

@@ -35,7 +35,8 @@ _ROWS_TO_COUNT_ZEROS = 64
 _ENTRIES_CHEAPER_THAN_CALLS = (
     100_000  # entries up to which zeros cost less than calls of SciPy, if there are not many
 )
-_ENTRIES_PER_SPARSE_COLUMN = 300  # of a factor of X'X, up to which its columns count as sparse
+_ENTRIES_PER_SPARSE_COLUMN = 300  # of a factor of X'X, up to which its columns count as sparse,
+_SPARSE_FILL = 0.1  # and times the number of columns
 _LONGEST_SPARSE_ROW = 20  # squared entries of a row for each column of X, up to which likewise
 _SQUARES_PER_ENTRY = 20  # products of entries within rows for each entry of X, up to which likewise
 _SPARSE_PRODUCT_COST = 30.0  # one product of two stored entries, in flops of a dense product
@@ -412,7 +413,8 @@ class Design:
         begin, columns = X.indptr.astype(np.int64), X.indices.astype(np.int64)
         values = X.data.astype(np.float64)
         equations = _core.NormalEquations(begin, columns, values, self.n_features, False)
-        found = equations.analyse(_ENTRIES_PER_SPARSE_COLUMN * self.n_features, time_left())
+        most = min(_ENTRIES_PER_SPARSE_COLUMN, _SPARSE_FILL * self.n_features) * self.n_features
+        found = equations.analyse(most, time_left())
         checkpoint()
         return equations if found else None
 

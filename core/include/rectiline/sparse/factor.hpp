@@ -24,8 +24,7 @@ class Factor {
     // Finds order and structure; false when asked to stop, or beyond so many entries.
     bool analyse(const Graph& graph, double most, support::Interrupt& interrupt);
     Index size() const { return static_cast<Index>(order_.size()); }
-    double entries() const { return entries_; }    // of L
-    double products() const { return products_; }  // multiply-adds of a factorisation
+    double entries() const { return entries_; }  // of L
 
     // The node at each place of the order, and the reverse.
     std::span<const Index> order() const { return order_; }
@@ -69,7 +68,7 @@ class Factor {
     std::vector<double> values_, signs_;
     std::vector<double> packed_, product_;  // of `multiply`
     std::vector<std::int64_t> local_;       // places of rows in the present block
-    double entries_ = 0, products_ = 0;
+    double entries_ = 0;
 };
 
 }  // namespace rectiline::sparse

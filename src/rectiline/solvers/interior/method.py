@@ -95,8 +95,6 @@ def sparse_equations(rows: ProgramRows) -> Any:
         return None
     is_known = not (rows.data.intercept or rows.matrix.shape[0])
     most = np.inf if rows.width > LARGEST_SYSTEM else _SPARSE_FILL * float(rows.width) ** 2
-    if is_known and known.entries > most:
-        return None
     sparse = _core.NormalEquations(*rows.compressed(), rows.width, not is_known)
     if is_known:
         sparse.adopt(known)
