@@ -2,9 +2,9 @@
 Intervals that cover, also in small groups
 ==========================================
 
-Quantile regressions at 0.05 and 0.95 promise nine marks out of ten. On new wines they keep the
-promise only if the model is right. Conformal calibration moves the ends of the intervals by what a
-held-out part of the data demands, and covers whatever the model; with ``groups`` it covers each
+Quantile regressions at 0.05 and 0.95 aim at nine marks out of ten. On new wines they reach this
+only if the model is right. Conformal calibration moves the ends of the intervals by an amount
+measured on held-out data, which gives the coverage for any model; with ``groups`` it covers each
 group by itself.
 """
 

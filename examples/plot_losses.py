@@ -2,7 +2,7 @@
 Losses for two classes
 ======================
 
-What a sample pays for its margin, and how fast the certified gap closes for each of these losses.
+Five losses of the margin, and how fast the certified gap closes for each of these losses.
 """
 
 import matplotlib.pyplot as plt

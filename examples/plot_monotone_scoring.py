@@ -1,6 +1,6 @@
 """
-Scores that nobody has to explain away
-======================================
+Scores with monotone effects
+============================
 
 A score that falls when an applicant earns more, or works more, is hard to defend even if the data
 say so. ``monotone`` fixes the direction of single columns, and a bound keeps one column from

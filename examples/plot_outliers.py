@@ -2,8 +2,8 @@
 Outliers: stack loss and the District of Columbia
 =================================================
 
-Least squares follows whatever is far away. A Huber loss charges far samples linearly, so that each
-has a bounded say, and the absolute loss even less. Two classic data sets show by how much this
+Least squares follows whatever is far away. A Huber loss grows linearly far away, so that each
+sample has bounded influence; the absolute loss grows linearly everywhere. Two classic data sets show by how much this
 changes the answer, and which samples are responsible.
 """
 

@@ -38,7 +38,7 @@ models = {
 for name, model in models.items():
     model.fit(X, needed)
     paid = own.value(needed, model.predict(X)).mean()
-    print(f"{name:14} pays {paid:.3f} a visit, relative gap {model.certificate_.relative_gap:.0e}")
+    print(f"{name:14} costs {paid:.3f} a visit, relative gap {model.certificate_.relative_gap:.0e}")
 
 # %%
 

@@ -48,7 +48,7 @@ except rl.verify.Refused as reason:
     print("changed file:", reason)
 
 # %%
-# The gap is charged for any change of the coefficients: what a certificate says about answers that
+# The gap grows with any change of the coefficients: what a certificate says about answers that
 # are wrong by a little.
 
 scales = np.geomspace(1e-8, 1e-1, 15)
