@@ -2,6 +2,7 @@
 
 import json
 
+import numpy as np
 import pytest
 
 from rectiline.cli._model import Model
@@ -41,8 +42,8 @@ def test_parts_that_are_missing_or_odd_are_named(tmp_path, name):
         except ValueError as error:
             assert "model.json: " in str(error)
         else:
-            X = [[1.0, 2.0], [0.0, 1.0]]
-            assert len(model.predict(X)["prediction"]) == 2
+            X = np.array([[1.0, 2.0], [0.0, 1.0]])
+            assert len(model.estimator().predict(X)) == 2
 
 
 @pytest.mark.parametrize("text", ["", "[", "[" * 100_000, "NaN", '{"format": 1}', "9" * 5000])

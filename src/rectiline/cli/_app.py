@@ -13,12 +13,15 @@ import typer
 
 import rectiline as rl
 from rectiline.cli._fit import (
+    NamedVector,
+    as_list,
     checked_output,
     fit_table,
-    prove_again,
-    save_certificate,
+    fit_text,
+    infeasible,
+    proof_words,
     scores,
-    write_fit_report,
+    targets,
 )
 from rectiline.cli._model import Model
 from rectiline.cli._read import write_columns
@@ -145,18 +148,23 @@ def fit(
         checked_output(path)
     table = read_table(data, asked)
     shown = sys.stdout.isatty() and not as_json and str(output) != "-"
-    fitted = fit_table(table, terms, progress_bar=shown)
-    if fitted.model is None:
-        print(json.dumps(fitted.result) if as_json else fitted.solutions[0])
-    elif output is not None:
-        fitted.model.save(output)
+    try:
+        estimator, model = fit_table(table, terms, progress_bar=shown)
+    except rl.InfeasibleError:
+        problem, solution = infeasible(table, terms)
+        if certificate is not None:
+            solution.save(certificate, problem, table.names)
+        print(json.dumps({"status": "infeasible"}) if as_json else solution)
+        return 1
+    if output is not None:
+        model.save(output)
     if certificate is not None:
-        save_certificate(certificate, fitted)
-    if as_json and fitted.model is not None:
-        print(json.dumps(fitted.result))
-    elif fitted.model is not None:
-        print(fitted.text(data), file=sys.stderr if str(output) == "-" else sys.stdout)
-    return 0 if fitted.result["status"] == "solved" else 1
+        y = targets(table.y).view(NamedVector)
+        y.name = target
+        estimator.save_certificate(certificate, table.X, y, table.weight)
+    text = json.dumps(model.result) if as_json else fit_text(data, table, estimator, model)
+    print(text, file=sys.stderr if str(output) == "-" else sys.stdout)
+    return 0 if model.result["status"] == "solved" else 1
 
 
 def _listed(names: str | None) -> list[str]:
@@ -176,7 +184,13 @@ def predict(
     checked_output(output)
     asked = fitted.asked.without_target()
     table = read_table(data, asked, fitted.names)
-    found = fitted.predict(table.X)
+    estimator = fitted.estimator()
+    found: dict[str, Any] = {"prediction": estimator.predict(table.X)}
+    if fitted.classes is not None:
+        decisions = estimator.decision_function(table.X)
+        columns = [decisions] if decisions.ndim == 1 else decisions.T
+        names = ["decision"] if len(columns) == 1 else [f"decision {c}" for c in fitted.classes]
+        found |= dict(zip(names, columns, strict=True))
     if table.n_dropped:
         for name, values in found.items():
             column = np.full(table.used.size, None, dtype=object)
@@ -228,13 +242,11 @@ def _verify_model(path: Path, data: Path | None) -> int:
     if data is None:
         raise ValueError("the data are needed: rectiline verify MODEL DATA.")
     table = read_table(data, model.asked, model.names)
-    proofs = prove_again(model, table)[0]
-    worst = max(proofs, key=lambda proof: proof.relative_gap)
-    problems = "" if len(proofs) == 1 else f" of {len(proofs)} problems, the largest"
-    holds = worst.relative_gap <= model.terms["tol"]
-    verdict = "The claim holds" if holds else "The claim does not hold"
-    print(f"{verdict}:{problems} {worst}.")
-    print(scores(model, table))
+    estimator = model.proved_estimator()
+    proofs = as_list(estimator.verify(table.X, targets(table.y), table.weight))
+    holds = all(proof.relative_gap <= estimator.tol for proof in proofs)
+    print(f"The claim {'holds' if holds else 'does not hold'}: {proof_words(proofs)}.")
+    print(scores(estimator, table))
     return 0 if holds else 1
 
 
@@ -248,5 +260,7 @@ def report(
     fitted = Model.load(model)
     checked_output(output)
     table = read_table(data, fitted.asked, fitted.names)
-    write_fit_report(output, fitted, table)
+    about = {"data": fitted.terms.get("data", data), "target": fitted.terms["target"]}
+    estimator = fitted.proved_estimator()
+    estimator.report(output, table.X, targets(table.y), table.weight, about=about)
     return 0

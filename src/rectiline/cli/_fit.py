@@ -1,12 +1,10 @@
-"""Fitting, scoring and proving on tables; what the subcommands have in common."""
+"""Fitting and scoring of tables; what the subcommands have in common."""
 
 from __future__ import annotations
 
 import os
 import time
 import warnings
-from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,56 +14,27 @@ import rectiline as rl
 from rectiline.cli._model import Model, make_estimator
 from rectiline.cli._table import Table
 from rectiline.cli._terms import read_loss
-from rectiline.problems.proofs import ProvedData, Statement, save_proofs
 
 __all__ = [
-    "Fitted",
+    "NamedVector",
+    "as_list",
     "checked_output",
     "fit_table",
-    "prove_again",
-    "save_certificate",
+    "fit_text",
+    "infeasible",
+    "proof_words",
     "scores",
-    "write_fit_report",
+    "targets",
 ]
 
 _MOST_CLASSES = 100
 _MOST_COEFFICIENTS = 50  # rows of coefficients that are printed
 
 
-@dataclass(frozen=True, eq=False)
-class Fitted:
-    """What a fit found: its model (None if infeasible), problems, solutions, and numbers."""
+class NamedVector(np.ndarray[Any, Any]):
+    """Targets that have a name, as a column of a data frame has."""
 
-    model: Model | None
-    problems: list[rl.Problem]
-    solutions: list[rl.Solution]
-    result: dict[str, Any]
-    table: Table
-
-    def text(self, data: Path) -> str:
-        """Return what the command prints about the fit."""
-        model, result = self.model, self.result
-        assert model is not None
-        table = self.table
-        n, d = table.X.shape
-        dropped = f" ({table.n_dropped} dropped)" if table.n_dropped else ""
-        labels = "" if model.classes is None else ": " + ", ".join(map(str, model.classes[:8]))
-        lines = [f"{data}: {n} rows{dropped}, {d} features; target {model.terms['target']}{labels}"]
-        worst = max(self.solutions, key=lambda one: one.certificate.relative_gap)
-        many = "" if len(self.solutions) == 1 else f"{len(self.solutions)} problems, the largest "
-        lines.append(f"{result['status']}: {many}{worst.certificate}")
-        lines.append(scores(model, table))
-        lines.append(f"{result['seconds']:.3g} s with {result['solver']}")
-        titles = [""] if len(model.coef) == 1 else list(map(str, model.classes or [""]))
-        rows = [("intercept", model.intercept), *zip(model.names, zip(*model.coef, strict=True))]
-        width = max(len(name) for name, _ in rows)
-        if len(titles) > 1:
-            lines.append(f"  {'':{width}}" + "".join(f"  {title:>12}" for title in titles))
-        for name, values in rows[: _MOST_COEFFICIENTS + 1]:
-            lines.append(f"  {name:{width}}" + "".join(f"  {value: 12.6g}" for value in values))
-        if len(rows) > _MOST_COEFFICIENTS + 1:
-            lines.append(f"  ... and {len(rows) - _MOST_COEFFICIENTS - 1} more")
-        return "\n".join(lines)
+    name: str
 
 
 def checked_output(path: Path | None) -> None:
@@ -77,9 +46,9 @@ def checked_output(path: Path | None) -> None:
         raise ValueError(f"{path}: no file can be written there.")
 
 
-def fit_table(table: Table, terms: dict[str, Any], progress_bar: bool) -> Fitted:
-    """Fit the estimator that the options describe."""
-    y = _targets(table.y)
+def fit_table(table: Table, terms: dict[str, Any], progress_bar: bool) -> tuple[Any, Model]:
+    """Return the estimator that the options describe, fitted, and its model file."""
+    y = targets(table.y)
     is_classifier = _is_classifier(y, terms["loss"])
     if is_classifier and np.unique(y).size > _MOST_CLASSES:
         raise ValueError(
@@ -89,41 +58,29 @@ def fit_table(table: Table, terms: dict[str, Any], progress_bar: bool) -> Fitted
     estimator = make_estimator(terms, table.names, is_classifier)
     estimator.set_params(progress_bar=progress_bar)
     began = time.perf_counter()
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", rl.ConvergenceWarning)
-            estimator.fit(table.X, y, table.weight)
-    except rl.InfeasibleError:
-        # No loss and no target makes the constraints feasible.
-        rules = estimator.constraints
-        problems = [rl.Problem(table.X, np.zeros(len(y)), "absolute", constraints=rules)]
-        solutions = [rl.solve(problems[0])]
-        return Fitted(None, problems, solutions, _result(solutions, began), table)
-    solutions = _as_list(estimator.solution_)
-    result = _result(solutions, began)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", rl.ConvergenceWarning)
+        estimator.fit(table.X, y, table.weight)
+    result = _result(as_list(estimator.solution_), began)
     coef, intercept = np.atleast_2d(estimator.coef_), np.atleast_1d(estimator.intercept_)
-    result["intercept"], result["coef"] = (
-        float(intercept[0]),
-        dict(zip(table.names, coef[0].tolist())),
-    )
-    model = Model(
-        names=table.names,
-        coef=coef.tolist(),
-        intercept=intercept.tolist(),
-        classes=estimator.classes_.tolist() if is_classifier else None,
-        terms=terms,
-        result=result,
-    )
-    if len(coef) > 1:
-        result["intercept"], result["coef"] = intercept.tolist(), model.coef
+    one = len(coef) == 1
+    result["intercept"] = float(intercept[0]) if one else intercept.tolist()
+    result["coef"] = dict(zip(table.names, coef[0].tolist())) if one else coef.tolist()
     result["score"] = float(estimator.score(table.X, y, table.weight))
     result["rows"] = int(table.X.shape[0])
-    problems = _as_list(estimator.problem(table.X, y, table.weight))
-    return Fitted(model, problems, solutions, result, table)
+    classes = estimator.classes_.tolist() if is_classifier else None
+    return estimator, Model(table.names, coef.tolist(), intercept.tolist(), classes, terms, result)
 
 
-def _targets(y: Any) -> Any:
-    """Return targets whose labels are whole numbers as such."""
+def infeasible(table: Table, terms: dict[str, Any]) -> tuple[rl.Problem, rl.Solution]:
+    """Return a problem under constraints that contradict one another, and the proof of it."""
+    X, rules = table.numbers, make_estimator(terms, table.names, False).constraints
+    problem = rl.Problem(X, np.zeros(X.shape[0]), "absolute", constraints=rules)
+    return problem, rl.solve(problem)
+
+
+def targets(y: Any) -> Any:
+    """Return targets whose labels are whole numbers as such, and texts as texts."""
     if y.dtype != object and np.unique(y).size == 2 and (y == np.round(y)).all():
         return y.astype(np.int64)
     return y.astype(str) if y.dtype == object else y
@@ -133,105 +90,71 @@ def _is_classifier(y: Any, loss: str | None) -> bool:
     """Without a loss, texts or two numbers are labels; a loss of the margin needs labels."""
     if loss is not None:
         return read_loss(loss).of == "margin"
-    return y.dtype.kind in "UO" or np.unique(y).size == 2
+    return y.dtype.kind == "U" or np.unique(y).size == 2
 
 
-def _as_list(one: Any) -> list[Any]:
+def as_list(one: Any) -> list[Any]:
+    """Return what a fit of one or several problems has, as a list."""
     return list(one) if isinstance(one, tuple | list) else [one]
 
 
 def _result(solutions: list[rl.Solution], began: float) -> dict[str, Any]:
     """Return the numbers of a fit: those of the problem with the largest gap."""
-    worst = max(solutions, key=lambda one: one.certificate.relative_gap)
-    proof = worst.certificate
-    numbers = {
-        "objective": sum(one.certificate.primal for one in solutions),
-        "relative_gap": proof.relative_gap,
-        "gap": proof.gap,
-        "violation": max(one.certificate.violation for one in solutions),
-    }
-    finite = {k: v if abs(v) < float("inf") else None for k, v in numbers.items()}
+    proofs = [one.certificate for one in solutions]
+    worst = max(proofs, key=lambda proof: proof.relative_gap)
+    unsolved = [one.status for one in solutions if one.status != "solved"]
     return {
-        "status": str(next((s.status for s in solutions if s.status != "solved"), worst.status)),
-        **finite,
+        "status": str(unsolved[0] if unsolved else "solved"),
+        "objective": sum(proof.primal for proof in proofs),
+        "relative_gap": worst.relative_gap if np.isfinite(worst.relative_gap) else None,
+        "gap": worst.gap if np.isfinite(worst.gap) else None,
+        "violation": max(proof.violation for proof in proofs),
         "solver": ", ".join(sorted({one.solver for one in solutions})),
         "n_iter": sum(one.n_iter for one in solutions),
         "seconds": time.perf_counter() - began,
     }
 
 
-def scores(model: Model, table: Table) -> str:
+def fit_text(data: Path, table: Table, estimator: Any, model: Model) -> str:
+    """Return what the command prints about a fit."""
+    result = model.result
+    dropped = f" ({table.n_dropped} dropped)" if table.n_dropped else ""
+    labels = "" if model.classes is None else ": " + ", ".join(map(str, model.classes[:8]))
+    size = f"{table.X.shape[0]} rows{dropped}, {len(model.names)} features"
+    proofs = as_list(estimator.certificate_)
+    lines = [
+        f"{data}: {size}; target {model.terms['target']}{labels}",
+        f"{result['status']}: {proof_words(proofs)}",
+        scores(estimator, table),
+        f"{result['seconds']:.3g} s with {result['solver']}",
+    ]
+    rows = [("intercept", model.intercept), *zip(model.names, zip(*model.coef, strict=True))]
+    width = max(len(name) for name, _ in rows)
+    if len(model.coef) > 1:
+        titles = "".join(f"  {label!s:>12}" for label in model.classes or ())
+        lines.append(f"  {'':{width}}{titles}")
+    for name, values in rows[: _MOST_COEFFICIENTS + 1]:
+        lines.append(f"  {name:{width}}" + "".join(f"  {value: 12.6g}" for value in values))
+    if len(rows) > _MOST_COEFFICIENTS + 1:
+        lines.append(f"  ... and {len(rows) - _MOST_COEFFICIENTS - 1} more")
+    return "\n".join(lines)
+
+
+def proof_words(proofs: list[rl.Certificate]) -> str:
+    """Return what is proved about one problem or, of several, about the worst."""
+    worst = max(proofs, key=lambda proof: proof.relative_gap)
+    return str(worst) if len(proofs) == 1 else f"{len(proofs)} problems, the largest {worst}"
+
+
+def scores(estimator: Any, table: Table) -> str:
     """Return how well the model fits the table, beside what a constant would reach."""
-    y, found = _targets(table.y), model.predict(table.X)["prediction"]
-    weight = np.ones(len(y)) if table.weight is None else table.weight
-    if model.classes is not None:
-        shares = [float(np.average(y == label, weights=weight)) for label in model.classes]
-        right = float(np.average(y == found, weights=weight))
-        return f"accuracy {right:.4f} (the most frequent class alone: {max(shares):.4f})"
-    loss = model.terms["loss"] or "huber"
-    if loss.startswith(("pinball", "expectile")):
+    y, weight = targets(table.y), table.weight
+    score = estimator.score(table.X, y, weight)
+    if hasattr(estimator, "classes_"):
+        alone = max(np.average(y == label, weights=weight) for label in estimator.classes_)
+        return f"accuracy {score:.4f} (the most frequent class alone: {alone:.4f})"
+    if hasattr(estimator.loss, "quantile"):
         rounding = 1e-9 * float(np.abs(y).max())  # quantiles go through some of the targets
-        below = float(np.average(y <= found + rounding, weights=weight))
+        below = np.average(y <= estimator.predict(table.X) + rounding, weights=weight)
         return f"{below:.4f} of the targets are at most as large as predicted"
-    rest = np.average((y - found) ** 2, weights=weight)
-    spread = np.average((y - np.average(y, weights=weight)) ** 2, weights=weight)
-    return f"R2 {1.0 - rest / spread:.4f} (a constant alone: 0)" if spread else "R2 is not defined"
-
-
-def prove_again(
-    model: Model, table: Table
-) -> tuple[list[rl.Certificate], list[rl.Problem], list[rl.Solution]]:
-    """Return what the data prove about the coefficients of a model file: proofs with problems.
-
-    A solver is used to find multipliers only; any multipliers prove something.
-    """
-    if "from" in model.terms:
-        raise ValueError(
-            f"the model is a {model.terms['from']}; only fits of the command are proved."
-        )
-    estimator = model.estimator()
-    problems = _as_list(estimator.problem(table.X, _targets(table.y), table.weight))
-    if len(problems) != len(model.coef):
-        raise ValueError(
-            f"the model has {len(model.coef)} rows of coefficients, a fit of these data "
-            f"{len(problems)}."
-        )
-    solutions = []
-    for problem, coef, intercept in zip(problems, model.coef, model.intercept, strict=True):
-        found = rl.solve(problem, tol=model.terms["tol"])
-        point, shift = np.array(coef), float(intercept)
-        proof = problem.certify(point, shift, found.dual)
-        solutions.append(replace(found, coef=point, intercept=shift, certificate=proof))
-    return [one.certificate for one in solutions], problems, solutions
-
-
-def write_fit_report(path: Path, model: Model, table: Table) -> None:
-    """Write the HTML page about a model file, proved again on its data."""
-    _, problems, solutions = prove_again(model, table)
-    titles = None if len(problems) == 1 else list(map(str, model.classes or []))
-    terms = model.terms
-    classes = ", ".join(map(str, model.classes or []))
-    about = {"data": terms.get("data"), "target": terms["target"], "classes": classes}
-    fitted = Fitted(model, problems, solutions, {}, table)
-    rl.reports.write_report(
-        path,
-        problems,
-        solutions,
-        y=_targets(table.y),
-        feature_names=table.names,
-        titles=titles,
-        about={name: text for name, text in about.items() if text},
-        prediction=model.predict(table.X)["prediction"],
-        certificate=partial(save_certificate, fitted=fitted),
-    )
-
-
-def save_certificate(path: Any, fitted: Fitted) -> None:
-    """Write the certificate of a fit, about the targets as they are written."""
-    model, table = fitted.model, fitted.table
-    y = _targets(table.y)
-    labels = np.unique(y).tolist() if model and model.classes is not None else None
-    targets = None if model is None else [model.terms["target"]]
-    data = ProvedData(table.X, y, labels, table.weight, table.names, targets)
-    pairs = zip(fitted.problems, fitted.solutions, strict=True)
-    save_proofs(path, [Statement(problem, solution) for problem, solution in pairs], data)
+    return f"R2 {score:.4f} (a constant alone: 0)"

@@ -10,13 +10,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from rectiline.backends import TableEncoder
 from rectiline.cli._table import Asked
 from rectiline.cli._terms import read_loss, read_penalty
 from rectiline.constraints import named_constraints
 from rectiline.estimators import PLQClassifier, PLQRegressor
+from rectiline.problems import Certificate, DualPoint
+from rectiline.solvers import Solution, Status
 
 __all__ = ["Model", "load_model", "make_estimator", "save_model"]
 
@@ -27,6 +29,7 @@ def make_estimator(terms: dict[str, Any], names: list[str], is_classifier: bool)
     """Return the estimator that the options of a fit describe, with its own defaults."""
     columns: Any = {"names": np.array(names, dtype=object), "n_features": len(names)}
     options: dict[str, Any] = {
+        "categorical": "onehot",
         "constraints": named_constraints(terms["constraints"], owner="--constraint", **columns),
         "fit_intercept": terms["intercept"],
         "tol": terms["tol"],
@@ -91,29 +94,37 @@ class Model:
         known = {name: self.terms[name] for name in _ASKED if name in self.terms}
         return Asked(**known)
 
+    def proved_estimator(self) -> Any:
+        """Return the estimator if the file says which problem was solved, as those of fit do."""
+        if "from" in self.terms:
+            made = self.terms["from"]
+            raise ValueError(f"the model is a {made}; only fits of the command are proved.")
+        return self.estimator()
+
     def estimator(self) -> Any:
-        """Return the fitted scikit-learn estimator, on features with these names."""
+        """Return the fitted estimator, which takes tables with the columns of the fit.
+
+        It holds no multipliers of rows: a proof finds them again.
+        """
         made = {"constraints": [], "intercept": True, "tol": 1e-6, "loss": None, "penalty": None}
         model = make_estimator(made | self.terms, self.names, self.classes is not None)
-        model.coef_, model.intercept_ = np.array(self.coef), np.array(self.intercept)
+        columns = list(dict.fromkeys(name.partition("=")[0] for name in self.names))
+        model.encoder_ = TableEncoder.of_names(self.names, columns)
+        model.feature_names_in_ = model.encoder_.names
         model.n_features_in_ = len(self.names)
+        empty = DualPoint(np.empty(0), np.empty(0), np.empty(0))
+        nothing = Certificate(primal=0.0, gap=np.inf, violation=0.0)
+        solutions = tuple(
+            Solution(np.array(b), b0, Status.SOLVED, "model file", 0, 0.0, empty, nothing)
+            for b, b0 in zip(self.coef, self.intercept, strict=True)
+        )
+        model.solution_ = solutions if len(solutions) > 1 else solutions[0]
+        model.coef_, model.intercept_ = np.array(self.coef), np.array(self.intercept)
         if self.classes is not None:
             model.classes_ = np.array(self.classes)
         else:
             model.coef_, model.intercept_ = model.coef_[0], float(self.intercept[0])
         return model
-
-    def predict(self, X: Any) -> dict[str, Any]:
-        """Return columns: predictions, and for classifiers the value behind each."""
-        scores: NDArray[Any] = np.asarray(X @ np.array(self.coef).T) + np.array(self.intercept)
-        if self.classes is None:
-            return {"prediction": scores[:, 0]}
-        labels = np.array(self.classes)
-        if len(self.coef) == 1:
-            chosen = labels[(scores[:, 0] > 0).astype(np.intp)]
-            return {"prediction": chosen, "decision": scores[:, 0]}
-        named = {f"decision {label}": scores[:, k] for k, label in enumerate(self.classes)}
-        return {"prediction": labels[scores.argmax(axis=1)], **named}
 
 
 def load_model(path: str | Path) -> Any:
@@ -126,9 +137,7 @@ def load_model(path: str | Path) -> Any:
     Returns
     -------
     PLQClassifier or PLQRegressor
-        With ``coef_``, ``intercept_`` and, if columns have names, ``feature_names_in_``; it
-        predicts the columns of these names, where ``"city=Rome"`` is 1 in rows whose column city
-        holds Rome.
+        It predicts tables with the columns of the fit.
 
     Examples
     --------
@@ -140,11 +149,7 @@ def load_model(path: str | Path) -> Any:
     >>> load_model(path).predict([[3.0]]).round(3)
     array([3.])
     """
-    model = Model.load(Path(path))
-    found = model.estimator()
-    if model.names != [f"x{k}" for k in range(len(model.names))]:
-        found.feature_names_in_ = np.array(model.names, dtype=object)
-    return found
+    return Model.load(Path(path)).estimator()
 
 
 def save_model(path: str | Path, model: Any, target: str = "y") -> None:

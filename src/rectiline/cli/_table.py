@@ -19,7 +19,7 @@ from rectiline._typing import Mask, Vector
 from rectiline.backends import TableEncoder
 from rectiline.cli._read import ARROW, Columns, is_csv, read_batches, read_columns
 
-__all__ = ["Asked", "Table", "read_blocks", "read_table"]
+__all__ = ["Asked", "Frame", "Table", "read_blocks", "read_table"]
 
 _SVMLIGHT = (".svm", ".svmlight", ".libsvm", ".txt")
 _LEVELS_WITHOUT_QUESTION = 100  # levels of a text column, unless it is named as categorical
@@ -52,6 +52,13 @@ class Table:
     y: Any
     weight: Vector | None
     used: Mask  # rows without a missing cell
+
+    @property
+    def numbers(self) -> Any:
+        """X as a matrix."""
+        if not isinstance(self.X, Frame):
+            return self.X
+        return TableEncoder.of_names(self.names, self.X.columns).numbers(self.X)
 
     @property
     def n_dropped(self) -> int:
@@ -97,10 +104,10 @@ def read_blocks(
     if path.suffix.lower() in ARROW and path.exists():
         for columns in read_batches(path, _text_columns(asked, names)):
             part = _from_columns(path, columns, asked, names)
-            yield part.X, part.y, part.weight
+            yield part.numbers, part.y, part.weight
     else:
         table = read_table(path, asked, names)
-        yield table.X, table.y, table.weight
+        yield table.numbers, table.y, table.weight
 
 
 def _text_columns(asked: Asked, names: Sequence[str] | None) -> list[str]:
@@ -109,7 +116,7 @@ def _text_columns(asked: Asked, names: Sequence[str] | None) -> list[str]:
     return sorted(known | set(asked.categorical))
 
 
-class _Frame:
+class Frame:
     """Columns by name as the encoder of the estimators reads them."""
 
     def __init__(self, columns: Columns, names: Sequence[str], used: Mask | None = None) -> None:
@@ -138,18 +145,12 @@ def _from_columns(path: Path, columns: Columns, asked: Asked, names: Sequence[st
         chosen = list(dict.fromkeys(_source(path, name, columns) for name in names))
     read = [one for one in dict.fromkeys([*chosen, asked.target, asked.weight]) if one is not None]
     used = _complete(path, columns, read, asked.missing)
-    frame = _Frame(columns, chosen, used)
-    try:
-        if names is None:
-            encoder = TableEncoder.learn(frame, categorical="onehot")
-        else:
-            encoder = TableEncoder.of_names(names, chosen)
-        X = encoder.numbers(frame)
-    except ValueError as error:
-        raise ValueError(f"{path}: {error}") from None
+    frame = Frame(columns, chosen, used)
+    if names is None:
+        names = TableEncoder.learn(frame, categorical="onehot").names.tolist()
     y = None if asked.target is None else columns[asked.target][used]
     weight = None if asked.weight is None else _numbers(path, asked.weight, columns)[used]
-    return Table(X, [str(name) for name in encoder.names], y, weight, used)
+    return Table(frame, list(names), y, weight, used)
 
 
 def _source(path: Path, name: str, columns: Columns) -> str:
@@ -181,14 +182,14 @@ def _complete(path: Path, columns: Columns, read: list[str], missing: str) -> Ma
     """Return which rows have no missing cell in the columns that are read."""
     if missing == "error":
         for name in read:
-            here = TableEncoder.complete(_Frame(columns, [name]))
+            here = TableEncoder.complete(Frame(columns, [name]))
             if not here.all():
                 row = int(np.argmin(here))
                 raise ValueError(
                     f"{path}: column {name!r}, data row {row + 1} is missing; leave such rows "
                     "out with --missing drop."
                 )
-    used = TableEncoder.complete(_Frame(columns, read))
+    used = TableEncoder.complete(Frame(columns, read))
     if not used.any():
         raise ValueError(f"{path}: every row has a missing cell.")
     return used

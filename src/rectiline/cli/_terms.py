@@ -17,7 +17,8 @@ _PENALTIES: dict[str, tuple[str, Callable[..., penalties.Penalty | None]]] = {
     "l1": ("l1:STRENGTH", lambda d, strength: penalties.L1(strength)),
     "elasticnet": ("elasticnet:L1,L2", lambda d, l1, l2: penalties.ElasticNet(l1, l2)),
     "slope": ("slope:STRENGTH,Q", lambda d, s, q: penalties.Slope.bh(d, q=q, strength=s)),
-    "none": ("none", lambda d: None),
+    # Without a penalty an estimator would leave out a level of each category, here all are kept.
+    "none": ("none", lambda d: penalties.Columnwise([0.0] * d, [0.0] * d)),
 }
 
 
