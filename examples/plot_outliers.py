@@ -3,8 +3,8 @@ Outliers: stack loss and the District of Columbia
 =================================================
 
 Least squares follows whatever is far away. A Huber loss grows linearly far away, so that each
-sample has bounded influence; the absolute loss grows linearly everywhere. Two classic data sets show by how much this
-changes the answer, and which samples are responsible.
+sample has bounded influence; the absolute loss grows linearly everywhere. Two classic data sets
+show by how much this changes the answer, and which samples are responsible.
 """
 
 import matplotlib.pyplot as plt

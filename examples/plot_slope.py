@@ -3,9 +3,9 @@ Slope: sorted strengths against false discoveries
 =================================================
 
 An L1 penalty has one strength for all coefficients. Slope has the largest strength for the largest
-coefficient, a smaller one for the next, and so on, with strengths chosen so that the share of false discoveries stays near a level q
-(Bogdan et al. 2015; exact for orthogonal columns, as here). 40 columns out of 200 matter, half of
-them weakly.
+coefficient, a smaller one for the next, and so on, with strengths chosen so that the share of false
+discoveries stays near a level q (Bogdan et al. 2015; exact for orthogonal columns, as here). 40
+columns out of 200 matter, half of them weakly.
 """
 
 import matplotlib.pyplot as plt
