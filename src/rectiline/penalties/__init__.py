@@ -6,7 +6,8 @@ from rectiline.penalties import _group_linf, _separable
 from rectiline.penalties._atom import Atom as Atom
 from rectiline.penalties._base import Penalty
 from rectiline.penalties._fused import Fused
-from rectiline.penalties._group_linf import GroupedPenalty, GroupLinf, SparseGroupLinf
+from rectiline.penalties._group_linf import GroupedPenalty as GroupedPenalty
+from rectiline.penalties._group_linf import GroupLinf, SparseGroupLinf
 from rectiline.penalties._separable import L1, Columnwise, ElasticNet, Ridge
 from rectiline.penalties._shared_subspace import SharedSubspace
 from rectiline.penalties._shared_subspace import Subspace as Subspace
@@ -20,7 +21,6 @@ __all__ = [
     "ElasticNet",
     "Fused",
     "GroupLinf",
-    "GroupedPenalty",
     "Penalty",
     "Ridge",
     "SharedSubspace",
