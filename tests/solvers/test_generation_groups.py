@@ -108,16 +108,24 @@ def test_zeros_and_caps_are_exact():
             assert np.sum(part == part.max()) > part.size // 3
 
 
-def test_it_takes_over_when_sign_vectors_are_too_many(monkeypatch):
-    from rectiline.solvers.generation import _linear
+@pytest.mark.parametrize(
+    "constraints",
+    [[], [C.Nonnegative()], [C.LinearInequality(np.ones((1, 300)), [-0.1]), C.Box(-0.01, 0.02)]],
+    ids=["none", "signs", "rows"],
+)
+def test_it_takes_over_when_sign_vectors_are_too_many(monkeypatch, constraints):
+    from rectiline.solvers.generation import _linear, _solver
 
-    lost = []
+    lost, taken = [], []
+    begin = _solver.EpigraphForm.apply
+    monkeypatch.setattr(_solver.EpigraphForm, "apply", lambda p: taken.append(1) or begin(p))
     monkeypatch.setattr(_linear.LinearState, "is_lost", lambda *_: lost.append(1) or len(lost) > 1)
     X, y, labels, top = weak_signal(100, 300, 2)
-    problem = rl.Problem(X, y, loss=L.Hinge(), penalty=P.GroupLinf(0.02 * top, labels))
-    solution = rl.solve(problem, solver="generation")
-    assert solution.status == "solved" and len(lost) == 2
-    reference = rl.solve(problem, solver="generation", master="second_order")
+    penalty = P.GroupLinf(0.02 * top, labels)
+    problem = rl.Problem(X, y, loss=L.Hinge(), penalty=penalty, constraints=constraints)
+    solution = rl.solve(problem, solver="generation", columns_per_round=5)
+    assert solution.status == "solved" and len(lost) == 2 and taken
+    reference = rl.solve(problem, solver="generation", master="linear")
     assert solution.objective == pytest.approx(reference.objective, rel=2e-6)
 
 

@@ -2,9 +2,9 @@
 
 Piecewise-linear losses: a linear program whose restricted dual is kept alive, in the compiled
 simplex method where X is dense and all columns are boxed and in HiGHS otherwise (`_programs.py`),
-see `_master.py` and `_linear.py`. Losses with curvature, sorted penalties with many distinct
-strengths, and groups whose sign vectors are too many for the linear program: the same working set
-with a second-order master, see `_curved.py`.
+see `_master.py` and `_linear.py`. Losses with curvature, and sorted penalties with many distinct
+strengths: the same working set with a second-order master, see `_curved.py`. Groups whose sign
+vectors are too many for the linear program: the interior point method, see `solvers.interior`.
 """
 
 from __future__ import annotations
@@ -17,13 +17,14 @@ import numpy as np
 from rectiline._polling import time_left
 from rectiline.exceptions import UnsupportedProblemError
 from rectiline.problems import Problem
-from rectiline.problems.forms import CompositeForm, FormPoint, LinearProgramForm
+from rectiline.problems.forms import CompositeForm, EpigraphForm, FormPoint, LinearProgramForm
 from rectiline.solvers._base import Budget, Step
 from rectiline.solvers.generation._curved import CurvedState, advance_curved, start_curved
 from rectiline.solvers.generation._linear import LinearState, advance_linear
 from rectiline.solvers.generation._pricing import AtomPricing
 from rectiline.solvers.generation._programs import highs_refusal, is_boxed, is_mostly_zeros
 from rectiline.solvers.generation._start import Plan, restart_linear, start_linear
+from rectiline.solvers.interior import Interior, InteriorState
 from rectiline.solvers.smoothed import Smoothed
 
 __all__ = ["Generation"]
@@ -31,7 +32,9 @@ __all__ = ["Generation"]
 _LOST_STEPS = 4  # simplex steps per sample after which sign vectors of groups look hopeless
 _ROUGH_GAP = 1e-3  # of a solution that only serves as a start
 _MANY_SAMPLES = 50  # times the columns: then a subsample is a good start
-_WIDE_SORTED = 10  # columns per row from which on levels of a Slope make the program too large
+_WIDE_SORTED = 10  # columns per row: with more, long levels of a Slope make the program too large
+_LONG_LEVEL = 0.2  # coefficients per row in a level of a Slope (100 x 20,000 with 10: linear)
+_INTERIOR = Interior(digits=16)
 _MASTERS = ("auto", "linear", "second_order")
 _STARTS = ("auto", "path", "smoothed", "subsample")
 
@@ -41,7 +44,7 @@ class GenerationState:
     """The restricted problem with its master, which may change on the way."""
 
     form: CompositeForm
-    engine: LinearState | CurvedState
+    engine: LinearState | CurvedState | InteriorState
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +66,8 @@ class Generation:
         if it is dense, but at least 400.
     master : {"auto", "linear", "second_order"}, default="auto"
         What solves the restricted problem: the linear program where there is one, or the proximal
-        method of multipliers, which takes over when the sign vectors of groups are too many.
+        method of multipliers. By default an interior point method takes over when the sign vectors
+        of groups are too many.
     patience : float, default=inf
         Products that the compiled simplex method (linear programs on dense X), or the Newton steps
         of the proximal method, may take before the problem is left to another solver.
@@ -149,14 +153,19 @@ class Generation:
             form, warm, 2 * self.columns_per_round, self.columns is False, self.patience
         )
 
+    def _without_sign_vectors(self, form: CompositeForm) -> CurvedState | InteriorState:
+        if _INTERIOR.refuses(form.problem) is None:
+            return _INTERIOR.start(EpigraphForm.apply(form.problem), None, 0)
+        return self._second_order(form, None)
+
     def _is_linear(self, problem: Problem) -> bool:
         if self.master == "second_order":
             return False
         reason = LinearProgramForm.accepts(problem)
         if self.master == "linear" and reason is not None:
             raise UnsupportedProblemError(f"master='linear': {reason}.")
-        if self.master == "auto" and problem.n_features > _WIDE_SORTED * problem.n_samples:
-            return reason is None and LinearProgramForm(problem).levels is None
+        if reason is None and self.master == "auto" and not problem.is_separable:
+            return not _has_long_levels(LinearProgramForm(problem))
         return reason is None
 
     def plan(self, form: LinearProgramForm) -> Plan:
@@ -176,10 +185,15 @@ class Generation:
         return Plan(start, columns, samples, self.columns_per_round, units, self.patience)
 
     def advance(self, state: GenerationState, budget: Budget) -> Step:
-        """Do rounds of pricing; leave sign vectors of groups for the second-order master."""
+        """Do rounds of pricing; leave sign vectors of groups for the interior point method."""
         engine = state.engine
         if isinstance(engine, CurvedState):
             return advance_curved(engine, budget)
+        if isinstance(engine, InteriorState):
+            step = _INTERIOR.advance(engine, budget)
+            if step.exhausted:
+                state.engine = self._second_order(state.form, engine.point())
+            return step._replace(exhausted=False)
         if not isinstance(engine.pricing, AtomPricing) or self.master != "auto":
             return advance_linear(engine, budget)
         for done in range(1, budget.iterations + 1):
@@ -189,13 +203,22 @@ class Generation:
             if engine.is_lost(_LOST_STEPS):
                 if self.patience < np.inf:  # another solver waits
                     return Step(done, False, exhausted=True, impatient=True)
-                state.engine = self._second_order(state.form, None)
+                state.engine = self._without_sign_vectors(state.form)
                 return Step(done, False)
         return Step(budget.iterations, False)
 
     def point(self, state: GenerationState) -> FormPoint:
         """Return the best pair so far."""
-        return state.engine.point
+        engine = state.engine
+        return engine.point() if isinstance(engine, InteriorState) else engine.point
+
+
+def _has_long_levels(form: LinearProgramForm) -> bool:
+    """Whether X is wide and the larger strengths of a Slope fall on many coefficients."""
+    n = form.design.n_samples
+    if form.levels is None or form.design.n_features <= _WIDE_SORTED * n:
+        return False
+    return bool((form.levels.n_largest > _LONG_LEVEL * n).any())
 
 
 def _differ_in_strength(new: CompositeForm, old: CompositeForm) -> bool:
