@@ -413,8 +413,8 @@ class Design:
         begin, columns = X.indptr.astype(np.int64), X.indices.astype(np.int64)
         values = X.data.astype(np.float64)
         equations = _core.NormalEquations(begin, columns, values, self.n_features, False)
-        most = min(_ENTRIES_PER_SPARSE_COLUMN, _SPARSE_FILL * self.n_features) * self.n_features
-        found = equations.analyse(most, time_left())
+        entries = min(_ENTRIES_PER_SPARSE_COLUMN, _SPARSE_FILL * self.n_features) * self.n_features
+        found = equations.analyse(entries, time_left())
         checkpoint()
         return equations if found else None
 
