@@ -116,7 +116,7 @@ def test_sweeps_descend():
 
 
 def test_auto_takes_it_for_rough_answers_and_generation_goes_on():
-    X, y = words()
+    X, y = words(n=2000, d=6000)  # X'X of fewer rows is sparse enough for a factor
     problem = problem_of(Hinge(), 0.05, X, y)
     assert [stage.method.name for stage in choose(problem)][:2] == ["smoothed", "generation"]
     rough = rl.solve(problem, tol=1e-2)
