@@ -129,14 +129,16 @@ def fit_classes(n_jobs):
 
 
 def fit_quantiles(n_jobs):
-    model = rl.QuantileRegressor(quantile=[0.1, 0.5, 0.9], n_jobs=n_jobs).fit(*table(800, 4))
+    model = rl.QuantileRegressor(quantile=[0.1, 0.5, 0.9], alpha=0.01, n_jobs=n_jobs).fit(
+        *table(800, 4)
+    )
     return model.coef_, model.intercept_
 
 
 def fit_shared_passes(n_jobs):
     """So many rows that quantiles share their passes."""
     X, y = table(320_000, 2)
-    model = rl.QuantileRegressor(quantile=[0.2, 0.5, 0.8], n_jobs=n_jobs).fit(X, y)
+    model = rl.QuantileRegressor(quantile=[0.2, 0.5, 0.8], alpha=0.01, n_jobs=n_jobs).fit(X, y)
     assert all(one.solver == "passes" for one in model.solution_)
     return model.coef_, model.intercept_
 
@@ -205,7 +207,7 @@ def test_a_solve_sets_its_own_number(restored):
     rl.PLQRegressor("huber", callback=note, n_jobs=6).fit(X, y)
     assert seen[-1] == 6
     # Problems side by side have one thread each.
-    rl.QuantileRegressor(quantile=[0.1, 0.9], callback=note, n_jobs=2).fit(X, y)
+    rl.QuantileRegressor(quantile=[0.1, 0.9], alpha=0.01, callback=note, n_jobs=2).fit(X, y)
     assert seen[-1] == 1
 
 

@@ -84,7 +84,7 @@ def test_auto_turns_to_it():
     [None, L1(0.3), GroupLinf(0.3, [0, 0, 1, 1, 2]), Slope([0.5, 0.4, 0.3, 0.2, 0.1])],
     ids=repr,
 )
-@pytest.mark.parametrize("loss", ["hinge", "huber", "pinball", "squared_hinge"])
+@pytest.mark.parametrize("loss", ["hinge", "huber", "absolute", "squared_hinge"])
 def test_fixed_columns_weights_and_signs(loss, penalty):
     """The program is the same as that of the other methods, whatever its parts."""
     rng = np.random.default_rng(3)
