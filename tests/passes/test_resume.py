@@ -71,6 +71,15 @@ def test_a_checkpoint_saves_the_first_pass(tmp_path, monkeypatch):
         rl.solve(stream.problem(), checkpoint=3)
 
 
+@pytest.mark.parametrize("content", [b"", b"another file"])
+def test_a_damaged_checkpoint_is_refused_by_name(tmp_path, content):
+    path = tmp_path / "fit.checkpoint"
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match="checkpoint' is not a file that a solve has written"):
+        rl.solve(Stream().problem(), checkpoint=path)
+    assert path.read_bytes() == content
+
+
 def _interrupt(run):
     raise KeyboardInterrupt
 

@@ -96,8 +96,9 @@ def _fits(problem: Problem, answer: Any) -> bool:
 class Checkpoint:
     """A file with what the first pass has found, for a solve that may be cut short.
 
-    It holds a sample of the rows, the rows near a knot, sums, and fingerprints of all blocks: the
-    next pass refuses rows that have changed since.
+    The file is a pickle, so only files of one's own may be read. It holds a sample of the rows, the
+    rows near a knot, sums, and fingerprints of all blocks: the next pass refuses rows that have
+    changed since.
     """
 
     def __init__(
@@ -112,10 +113,16 @@ class Checkpoint:
         """Return the sample and the sums of the first pass, if the file is about these problems."""
         if not self._path.exists():
             return None
-        with open(self._path, "rb") as file:
-            if pickle.load(file) != self._key:
-                return None
-            marks, sample, totals = pickle.load(file)
+        try:
+            with open(self._path, "rb") as file:
+                if pickle.load(file) != self._key:
+                    return None
+                marks, sample, totals = pickle.load(file)
+        except Exception as error:  # what a damaged pickle raises is not documented
+            raise ValueError(
+                f"checkpoint={str(self._path)!r} is not a file that a solve has written "
+                f"({type(error).__name__}: {error}). Remove it, or name another path."
+            ) from error
         self._blocks.expect(marks)
         return sample, totals
 
