@@ -9,9 +9,9 @@
 //            (I + P D^-1 P') u = P D^-1 v, P the weighted rows. Columns whose diagonal is tiny
 //            against their curvature (active ones under an L1 penalty, the intercept) would lose
 //            all digits there and stay unknowns of their own; iterative refinement does the rest;
-//   cg       conjugate gradients with the diagonal as preconditioner, where neither fits; first of
-//   all
-//            where losses are smooth, as long as its products cost less than the matrix.
+//   cg       conjugate gradients with the diagonal as preconditioner, where neither fits;
+//            tried first on sparse rows of smooth losses with many columns, as long as its products
+//            cost less than the matrix.
 #pragma once
 
 #include "rectiline/newton/newton_rows.hpp"
