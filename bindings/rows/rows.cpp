@@ -93,11 +93,6 @@ Ranges ranges_of_slopes(const Rows& rows, double z) {
                   [&](auto low, auto high) { slope_ranges(rows.view, z, low, high); });
 }
 
-double bend_near(const Rows& rows, double z) {
-    gil::Released released;
-    return nearest_bend(rows.view, z);
-}
-
 bool is_any_inside(const Rows& rows, VectorIn g, double margin) {
     const auto dual = checked(g, rows.n(), "g");
     gil::Released released;
@@ -156,8 +151,6 @@ void bind_rows(nb::module_& m) {
              "right ones")
         .def("slope_ranges", &ranges_of_slopes, "z"_a,
              "The left and the right derivative of each row's cost at the prediction z")
-        .def("nearest_bend", &bend_near, "z"_a,
-             "The prediction nearest to z at which some row is at a knot")
         .def("any_inside", &is_any_inside, "g"_a, "margin"_a,
              "Whether some row has its g inside its box by more than this share of its width");
     nb::class_<Columns>(m, "ColumnFunctions",

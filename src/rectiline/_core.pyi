@@ -142,9 +142,6 @@ class RowFunctions:
         The left and the right derivative of each row's cost at the prediction z
         """
 
-    def nearest_bend(self, z: float) -> float:
-        """The prediction nearest to z at which some row is at a knot"""
-
     def any_inside(self, g: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], margin: float) -> bool:
         """
         Whether some row has its g inside its box by more than this share of its width

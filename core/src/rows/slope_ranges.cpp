@@ -91,20 +91,6 @@ void slope_ranges(const RowFunctions& rows, double z, std::span<double> low,
     over_blocks(rows, z, low.data(), high.data(), true, [](std::int64_t) {});
 }
 
-double nearest_bend(const RowFunctions& rows, double z) {
-    double best = std::numeric_limits<double>::infinity(), at = z;
-    for (std::int64_t i = 0; i < rows.n; ++i) {
-        if (!(rows.weight[i] > 0)) continue;
-        const Curve& f = rows.curve(i);
-        for (std::int64_t k = 0; k < f.n_knots; ++k) {
-            const double bend = (f.knot[k] - rows.offset[i]) * rows.direction[i];
-            const double away = std::fabs(bend - z);
-            if (away < best) best = away, at = bend;
-        }
-    }
-    return at;
-}
-
 bool any_inside(const RowFunctions& rows, std::span<const double> g, double margin) {
     for (std::int64_t i = 0; i < rows.n; ++i)
         if (is_inside(rows, i, g[i], margin)) return true;

@@ -20,9 +20,6 @@ SlopeSums slope_sums(const RowFunctions& rows, double z);
 void slope_ranges(const RowFunctions& rows, double z, std::span<double> low,
                   std::span<double> high);
 
-// The prediction nearest to z at which some row that counts is at a knot; z if there is none.
-double nearest_bend(const RowFunctions& rows, double z);
-
 // Whether some row that counts has its g strictly inside its box: by more than `margin` of the
 // width, or at all if the box has no end.
 bool any_inside(const RowFunctions& rows, std::span<const double> g, double margin);
