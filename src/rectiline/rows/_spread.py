@@ -13,6 +13,7 @@ import numpy as np
 __all__ = ["Library", "on_device", "on_host", "spread_rows"]
 
 _RARE_SHARE = 0.5  # of a sample, divided by the number of labels: what a rare one gets
+_COMMON = 1.5  # times that share of a sample: what a label that is not rare has at least
 
 Library = tuple[Any, Callable[[int], Any]]  # NumPy or torch, and so many random numbers from 0 to 1
 
@@ -46,6 +47,9 @@ def spread_rows(
     share = _RARE_SHARE / max(len(labels), 1)
     parts, weights, left = [], [], n
     for label in labels:
+        # A label that is common in the sample is not rare: no look at all rows is needed.
+        if float((y[at] == label).sum()) > _COMMON * share * len(at):
+            continue
         is_label = y == label
         count = int(is_label.sum())
         if not 0 < count < share * n:
