@@ -27,6 +27,13 @@ MODELS = {
         rl.PLQClassifierCV("smoothed_hinge", class_weight="balanced", **OPTIONS),
         CODES,
     ),
+    "quantile": (rl.QuantileRegressorCV(quantile=0.3, alphas=[0.001, 0.1, 1.0], tol=1e-9), Y),
+    "two quantiles": (
+        rl.QuantileRegressorCV(
+            quantile=[0.2, 0.9], alphas=[0.01, 0.1], l1_ratios=[0.5, 1.0], tol=1e-9
+        ),
+        Y,
+    ),
 }
 
 
@@ -44,7 +51,9 @@ def test_a_search_on_rows_is_the_search_in_memory(name, weight):
         if key.endswith("test_score") and not key.startswith("rank"):
             # One row in a fold is worth 1.5e-4 of an accuracy; R^2 moves with the coefficients.
             np.testing.assert_allclose(blocks.cv_results_[key], values, atol=3.1e-4, err_msg=key)
-    assert blocks.C_ == memory.C_ and blocks.l1_ratio_ == memory.l1_ratio_
+    name = "C_" if hasattr(memory, "C_") else "alpha_"
+    assert getattr(blocks, name) == getattr(memory, name)
+    assert blocks.l1_ratio_ == memory.l1_ratio_
     np.testing.assert_allclose(blocks.coef_, memory.coef_, atol=2e-4)
     paths = blocks.path_ if isinstance(blocks.path_, tuple) else (blocks.path_,)
     assert all(path.relative_gaps.max() <= 1e-9 for path in paths)

@@ -8,8 +8,6 @@ from rectiline.estimators._classifier import PLQClassifier
 from rectiline.estimators._docs import documented
 from rectiline.estimators._parameters import TermParameters, keeps_parameters
 from rectiline.estimators._search import SearchMixin
-from rectiline.estimators._search_folds import ScoreFold, accuracy_of
-from rectiline.estimators._tasks import FitData
 from rectiline.losses import Loss
 
 __all__ = ["PLQClassifierCV"]
@@ -74,8 +72,3 @@ class PLQClassifierCV(SearchMixin, PLQClassifier):
         fold_tol: float | None = None,
         **shared: Unpack[TermParameters],
     ) -> None: ...
-
-    def _own_score(self, data: FitData) -> ScoreFold | None:
-        if data.tasks[0].samples is not None:
-            return None
-        return accuracy_of(data.X, data.places, data.weight)

@@ -135,12 +135,6 @@ class QuantileRegressor(BaseQuantile):
             self.summary_ = self.summary(X, y, self.inference, sample_weight=sample_weight)
         return self
 
-    def _with_row_tasks(self, data: FitData) -> FitData:
-        data = replace(data, total=data.rows.total_weight())
-        if not data.total > 0:
-            raise ValueError("The weights of the rows must not all be zero.")
-        return self._with_tasks(data)
-
     # ---- several quantiles in one problem -------------------------------------------------------
 
     @property

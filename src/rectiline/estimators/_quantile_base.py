@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from numbers import Real
@@ -13,21 +13,19 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import RegressorMixin
 from sklearn.utils._param_validation import StrOptions
 
-from rectiline import _core
 from rectiline._typing import Vector
 from rectiline.estimators._check import as_numpy, like
 from rectiline.estimators._inference import InferenceMixin, InferenceTerms
 from rectiline.estimators._linear import LinearFitMixin
 from rectiline.estimators._parameters import adapted_factories, shared_loss
 from rectiline.estimators._rows import with_targets
+from rectiline.estimators._scores import SummedScore
 from rectiline.estimators._tasks import FitData, Task
 from rectiline.losses import Expectile, Loss, Pinball
 from rectiline.penalties import L1, ElasticNet
 from rectiline.problems import Problem
-from rectiline.problems.forms import curve_arrays
-from rectiline.problems.intercepts import best_intercept
 
-__all__ = ["BaseQuantile", "explained_loss"]
+__all__ = ["BaseQuantile"]
 
 # What scikit-learn calls its solvers; they are accepted and mean "auto".
 _SCIPY_SOLVERS = ("highs", "highs-ds", "highs-ipm", "interior-point", "revised simplex")
@@ -61,6 +59,12 @@ class BaseQuantile(RegressorMixin, InferenceMixin, LinearFitMixin[np.float64]): 
     def _loss(self, level: float) -> Loss:
         kind = Pinball if self.loss == "pinball" else Expectile
         return shared_loss(kind(float(level)))
+
+    def _with_row_tasks(self, data: FitData) -> FitData:
+        data = replace(data, total=data.rows.total_weight())
+        if not data.total > 0:
+            raise ValueError("The weights of the rows must not all be zero.")
+        return self._with_tasks(data)
 
     def _with_tasks(self, data: FitData) -> FitData:
         self.quantiles_ = _checked_levels(self._asked_levels())
@@ -99,8 +103,11 @@ class BaseQuantile(RegressorMixin, InferenceMixin, LinearFitMixin[np.float64]): 
         return [1.0 / data.total] * len(data.tasks)
 
     def _inference_terms(self, y: NDArray[Any]) -> InferenceTerms:
-        losses = tuple(self._loss(level) for level in self.quantiles_)
-        return losses, np.asarray(self.quantiles_), np.asarray(y, dtype=np.float64)
+        return (
+            self._explained_loss().losses,
+            np.asarray(self.quantiles_),
+            np.asarray(y, dtype=np.float64),
+        )
 
     def _penalty_in_words(self) -> str | None:
         alpha = getattr(self, "alpha_", getattr(self, "alpha", None))
@@ -148,9 +155,16 @@ class BaseQuantile(RegressorMixin, InferenceMixin, LinearFitMixin[np.float64]): 
         -------
         float
         """
-        quantiles = self._quantiles_at(X)
-        losses = [self._loss(q) for q in self.quantiles_]
-        return float(explained_loss(losses, np.asarray(y, float), sample_weight)(quantiles))
+        quantiles, targets = self._quantiles_at(X), np.asarray(y, dtype=np.float64)
+        weight = np.ones(targets.size)
+        if sample_weight is not None:
+            weight = np.asarray(sample_weight, dtype=np.float64)
+        score = self._explained_loss()
+        missed = score.missed(quantiles[:, None], targets, weight)
+        return float(score.value(score.constant(targets, weight), missed)[0])
+
+    def _explained_loss(self) -> SummedScore:
+        return SummedScore(losses=tuple(self._loss(level) for level in self.quantiles_))
 
     def score(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> float:
         """Return the share of the loss that the model explains (D^2), averaged over the quantiles.
@@ -203,33 +217,3 @@ def _central_pair(levels: Vector, coverage: float) -> tuple[int, int]:
             )
         found.append(int(near[0]))
     return found[0], found[1]
-
-
-def explained_loss(
-    losses: Sequence[Loss], y: Vector, sample_weight: Any = None
-) -> Callable[[NDArray[Any]], NDArray[np.float64]]:
-    """Return the score of predictions shaped (samples, losses), or (samples, models, losses).
-
-    It is the mean over the losses of ``1 - loss / loss of the best constant``.
-    """
-    weight = np.ones(y.size) if sample_weight is None else np.asarray(sample_weight, float)
-
-    if not (weight > 0).any():
-        return lambda predicted: np.full(predicted.shape[1:-1], np.nan)
-    null = [
-        float(np.sum(loss.value(y, best_intercept(loss, y, weight), weight))) for loss in losses
-    ]
-    rows = [
-        _core.RowFunctions([curve_arrays(loss)], *loss.encode(y), weight, None) for loss in losses
-    ]
-
-    def score(predicted: NDArray[Any]) -> NDArray[np.float64]:
-        shares = []
-        for k, (row, most) in enumerate(zip(rows, null, strict=True)):
-            models = np.ascontiguousarray(predicted[..., k].T, dtype=np.float64)
-            paid = np.array([row.loss(one) for one in models.reshape(-1, y.size)])
-            paid = paid.reshape(models.shape[:-1])
-            shares.append(1.0 - paid / most if most > 0 else (paid == 0.0).astype(float))
-        return np.asarray(np.mean(shares, axis=0))
-
-    return score

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Any, Unpack
 
-from rectiline._typing import Indices, Mask
 from rectiline.estimators._docs import documented
 from rectiline.estimators._parameters import TableParameters, keeps_parameters
-from rectiline.estimators._quantile_base import BaseQuantile, explained_loss
+from rectiline.estimators._quantile_base import BaseQuantile
+from rectiline.estimators._scores import SummedScore
 from rectiline.estimators._search import SearchMixin
-from rectiline.estimators._search_folds import ScoreFold, ScorePoints, predictions, rows_of
 from rectiline.estimators._tasks import FitData
 from rectiline.penalties import Penalty
 
@@ -92,15 +91,9 @@ class QuantileRegressorCV(SearchMixin, BaseQuantile):
     def _exchanged(self, values: Any, unit: float) -> Any:
         return values
 
-    def _path_factor(self, data: FitData, keep: Mask | None = None) -> float:
+    def _path_factor(self, weight: float) -> float:
         """Return what makes losses means: the strength of the penalty is alpha on every fold."""
-        return 1.0 / float((data.weight if keep is None else data.weight[keep]).sum())
+        return 1.0 / weight
 
-    def _own_score(self, data: FitData) -> ScoreFold | None:
-        losses, weight = [task.loss for task in data.tasks], data.weight
-
-        def on(test: Indices) -> ScorePoints:
-            part, share = rows_of(data.X, test), explained_loss(losses, data.y[test], weight[test])
-            return lambda coefs, intercepts: share(predictions(part, coefs, intercepts))
-
-        return on
+    def _own_score(self, data: FitData) -> SummedScore | None:
+        return self._explained_loss()

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from typing import Any, Unpack
 
-import numpy as np
-
 from rectiline.estimators._docs import documented
 from rectiline.estimators._parameters import TermParameters, keeps_parameters
 from rectiline.estimators._regressor import PLQRegressor
 from rectiline.estimators._search import SearchMixin
-from rectiline.estimators._search_folds import ScoreFold, r2_of
-from rectiline.estimators._tasks import FitData
 from rectiline.losses import Loss
 
 __all__ = ["PLQRegressorCV"]
@@ -74,7 +70,3 @@ class PLQRegressorCV(SearchMixin, PLQRegressor):
         fold_tol: float | None = None,
         **shared: Unpack[TermParameters],
     ) -> None: ...
-
-    def _own_score(self, data: FitData) -> ScoreFold | None:
-        targets = np.column_stack([task.targets for task in data.tasks])
-        return r2_of(data.X, targets, data.weight)

@@ -23,14 +23,13 @@ from rectiline._typing import Mask, Vector
 from rectiline.estimators._base import BaseLinear, checked_fit
 from rectiline.estimators._parameters import adapted, is_adaptive
 from rectiline.estimators._run import RunOptions, solve_all
+from rectiline.estimators._scores import ScoreFold, SummedScore, scorer_of
 from rectiline.estimators._search_folds import (
     OTHER_PARTS,
     Chosen,
     FoldSearch,
     MakeProblem,
-    ScoreFold,
     Search,
-    scorer_of,
 )
 from rectiline.estimators._search_rows import search_on_rows
 from rectiline.estimators._show import FitReport
@@ -97,7 +96,7 @@ class SearchMixin(BaseLinear):
         if data.rows is not None:  # solved to the end already
             return data, list(chosen.solutions)
         # The points of the path are the starts; what is left is to finish them.
-        factor = data.tasks[0].C / self._path_factor(data)
+        factor = data.tasks[0].C / self._path_factor(data.kept_weight())
         starts = [replace(one, dual=one.dual.scaled(factor)) for one in chosen.solutions]
         options = RunOptions.of(self, clock)
         return data, solve_all(self._problem_factories(data), options, starts)
@@ -127,7 +126,7 @@ class SearchMixin(BaseLinear):
             one = data.tasks[task]
             if data.constraints or is_adaptive(self) or one.samples is not None:
                 return self._path_problem(data, one, ratio, keep)  # these look at the samples
-            factor = self._path_factor(data, keep)
+            factor = self._path_factor(data.kept_weight(keep))
             return whole.with_sample_weight(data.loss_weights(one, factor, keep))
 
         with asked_at_checkpoints(Clock.with_grace(share)):
@@ -141,11 +140,11 @@ class SearchMixin(BaseLinear):
     ) -> Problem:
         """Return the problem of a path at its unit strength; samples not kept have no weight."""
         penalty = self._penalty(l1_ratio=ratio)
-        factor = self._path_factor(data, keep)
+        factor = self._path_factor(data.kept_weight(keep))
         return adapted(self, self._problem(data, task, penalty, factor, keep))
 
-    def _path_factor(self, data: FitData, keep: Mask | None = None) -> float:
-        """Return what the losses of a path are multiplied by."""
+    def _path_factor(self, weight: float) -> float:
+        """Return what the losses of a path, on samples of this weight, are multiplied by."""
         return 1.0
 
     def _ratios(self) -> list[float | None]:
@@ -206,17 +205,20 @@ class SearchMixin(BaseLinear):
 
     def _score_of(self, data: FitData) -> ScoreFold:
         """Return how to score what a fold holds out."""
-        own = None if self.scoring is not None else self._own_score(data)
-        if own is not None:
-            return own
-        weight = data.weight if data.is_weighted else None
-        fitted = {} if data.classes is None else {"classes_": data.classes}
-        flat = not self._has_coef_rows(data)
-        return scorer_of(self, self.scoring, data.X, data.y, weight, fitted, flat)
+        score = None if self.scoring is not None else self._own_score(data)
+        if score is None:
+            weight = data.weight if data.is_weighted else None
+            fitted = {} if data.classes is None else {"classes_": data.classes}
+            flat = not self._has_coef_rows(data)
+            return scorer_of(self, data.X, data.y, weight, fitted, flat)
+        if data.classes is None:
+            return score.on_folds(data.X, data.y, data.weight)
+        score = replace(score, classes=np.arange(data.classes.size))  # faster to compare
+        return score.on_folds(data.X, data.places, data.weight)
 
-    def _own_score(self, data: FitData) -> ScoreFold | None:
+    def _own_score(self, data: FitData) -> SummedScore | None:
         """Return the estimator's own score, or None if only its method can tell."""
-        return None
+        return None if data.tasks[0].samples is not None else SummedScore(classes=data.classes)
 
     def get_metadata_routing(self) -> Any:
         """Return how metadata reach the fit and the splitter.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -12,42 +11,19 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.metrics import check_scoring
-from sklearn.metrics._scorer import _BaseScorer
 
 from rectiline._polling import Clock
 from rectiline._typing import Indices, Mask, Vector
 from rectiline.estimators._run import RunOptions, raise_if_infeasible
 from rectiline.estimators._show import FitReport
-from rectiline.estimators._tasks import FitData, first_largest
+from rectiline.estimators._tasks import FitData
 from rectiline.exceptions import ConvergenceWarning, NoAnswerError
 from rectiline.paths import FoldJob, Path, fold_paths
 from rectiline.problems import Problem
-from rectiline.solvers import Solution, central_intercept, one_thread
+from rectiline.solvers import Solution, central_intercept
 
 # (task, l1_ratio, samples that count) -> problem; None keeps every sample
 MakeProblem = Callable[[int, float | None, Mask | None], Problem]
-# (coefficients (k, tasks, d), intercepts (k, tasks)) -> k scores
-ScorePoints = Callable[[NDArray[np.float64], NDArray[np.float64]], Vector]
-# test samples -> scores of what was fitted on the others
-ScoreFold = Callable[[NDArray[np.intp]], ScorePoints]
-
-__all__ = [
-    "OTHER_PARTS",
-    "Chosen",
-    "FoldSearch",
-    "MakeProblem",
-    "ScoreFold",
-    "ScorePoints",
-    "Search",
-    "accuracy_of",
-    "mean_scores",
-    "predictions",
-    "r2_of",
-    "rows_of",
-    "score_table",
-    "scorer_of",
-]
 
 OTHER_PARTS = 3  # of a search besides its folds: scores, the path on all data, the last fit
 _MOST_SCORED = 4_000_000  # predictions made at once
@@ -213,8 +189,8 @@ class FoldSearch(Search):
             for fold, (_, test) in enumerate(self.folds):
                 trained = [next(found) for _ in range(self.n_tasks)]
                 size = min(one.seconds.size for one in trained)
-                coefs = _beside([one.coefs[:size] for one in trained])
-                intercepts = _beside([one.intercepts[:size] for one in trained])
+                coefs = np.stack([one.coefs[:size] for one in trained], axis=1)
+                intercepts = np.stack([one.intercepts[:size] for one in trained], axis=1)
                 score = score_of(test)
                 at_once = max(1, _MOST_SCORED // (max(test.size, 1) * self.n_tasks))
                 for first in range(0, size, at_once):
@@ -257,11 +233,6 @@ def score_table(
     return table
 
 
-def _beside(parts: list[NDArray[np.float64]]) -> NDArray[np.float64]:
-    """Return the arrays along a second axis; one alone needs no copy."""
-    return parts[0][:, None] if len(parts) == 1 else np.stack(parts, axis=1)
-
-
 def mean_scores(scores: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return means over the folds (last) that have samples to score on."""
     return np.asarray(_on_scored(scores).mean(axis=-1))
@@ -281,107 +252,3 @@ def _best_place(mean: NDArray[np.float64]) -> tuple[int, int]:
     near = mean >= top - _TIE * max(1.0, abs(float(top)))
     place = int(np.argmax(near.any(axis=0)))
     return int(np.argmax(near[:, place])), place
-
-
-# ---- scores: quick ones for the default, scikit-learn's for the rest ----------------------------
-
-
-def accuracy_of(X: Any, places: Indices, weight: Vector) -> ScoreFold:
-    """Return the weighted accuracy of two-class or one-vs-rest decisions."""
-
-    def on(test: Indices) -> ScorePoints:
-        part, true, share = rows_of(X, test), places[test], _shares(weight[test])
-
-        def score(coefs: NDArray[np.float64], intercepts: NDArray[np.float64]) -> Vector:
-            decisions = predictions(part, coefs, intercepts)
-            if decisions.shape[2] == 1:
-                right = (decisions[:, :, 0] > 0) == true[:, None].astype(bool)
-            else:
-                right = first_largest(decisions) == true[:, None]
-            return np.asarray(share @ right)
-
-        return score
-
-    return on
-
-
-def r2_of(X: Any, y: NDArray[np.float64], weight: Vector) -> ScoreFold:
-    """Return the weighted R^2, averaged over outputs, as scikit-learn's `r2_score` does."""
-
-    def on(test: Indices) -> ScorePoints:
-        part, share = rows_of(X, test), _shares(weight[test])
-        true = y[test].reshape(test.size, -1)
-        spread = share @ (true - share @ true) ** 2
-        constant = spread == 0
-
-        def score(coefs: NDArray[np.float64], intercepts: NDArray[np.float64]) -> Vector:
-            errors = predictions(part, coefs, intercepts)
-            errors -= true[:, None, :]
-            missed = np.tensordot(share, np.square(errors, out=errors), 1)
-            # Targets that do not vary are explained entirely or not at all.
-            ratio = missed / np.where(constant, 1.0, spread)
-            return np.asarray(np.mean(1.0 - np.where(constant, missed > 0, ratio), axis=1))
-
-        return score
-
-    return on
-
-
-def rows_of(X: Any, test: Indices) -> Any:
-    """Return rows of X, those side by side without a copy."""
-    side_by_side = test.size > 0 and test[-1] - test[0] == test.size - 1
-    if side_by_side and bool((np.diff(test) == 1).all()):
-        return X[int(test[0]) : int(test[-1]) + 1]
-    return X[test]
-
-
-def predictions(
-    X: Any, coefs: NDArray[np.float64], intercepts: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """Return the predictions of several models, shaped (samples, models, tasks)."""
-    k, tasks, d = coefs.shape
-    with one_thread:  # threads would wait for each other longer than such a product takes
-        predicted = np.asarray(X @ coefs.reshape(k * tasks, d).T).reshape(-1, k, tasks)
-    predicted += intercepts
-    return predicted
-
-
-def _shares(weight: Vector) -> Vector:
-    """Return weights that sum to one; not a number if there is no weight to score with."""
-    total = float(weight.sum())
-    return weight / total if total > 0 else np.full(weight.size, np.nan)
-
-
-def scorer_of(
-    estimator: Any,
-    scoring: Any,
-    X: Any,
-    y: NDArray[Any],
-    sample_weight: Vector | None,
-    fitted: dict[str, Any],
-    flat: bool,
-) -> ScoreFold:
-    """Return the score of a stand-in for the estimator, as `scoring` wants it.
-
-    `fitted` are attributes that do not depend on the strength; `flat` says that one problem has
-    a flat ``coef_``.
-    """
-    scorer = check_scoring(estimator, scoring=scoring)
-    weighted = sample_weight is not None and isinstance(scorer, _BaseScorer)
-
-    def on(test: Indices) -> ScorePoints:
-        part, true = X[test], y[test]
-        keywords = {"sample_weight": sample_weight[test]} if weighted else {}  # type: ignore[index]
-
-        def one(coef: NDArray[np.float64], intercept: Vector) -> float:
-            model = copy.copy(estimator)
-            for name in ("feature_names_in_", "encoder_"):  # the folds are plain arrays
-                vars(model).pop(name, None)
-            vars(model).update(fitted)
-            model.coef_ = coef[0] if flat else coef
-            model.intercept_ = float(intercept[0]) if flat else intercept
-            return float(scorer(model, part, true, **keywords))
-
-        return lambda coefs, intercepts: np.array([one(*m) for m in zip(coefs, intercepts)])
-
-    return on

@@ -1,4 +1,4 @@
-"""Searches of `PLQRegressorCV` and `PLQClassifierCV` on rows in blocks.
+"""Searches of the CV estimators on rows in blocks.
 
 Folds are masks of rows, and several strengths on all folds are one family of problems: each block
 is read once for all of them. One more pass over the rows scores them.
@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import itertools
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import reduce
 from numbers import Integral
 from typing import Any
 
@@ -16,28 +17,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rectiline._polling import Clock
-from rectiline._typing import Vector
-from rectiline.estimators._rows import refuse_on_rows, sample_rows
+from rectiline._typing import Matrix, Vector
+from rectiline.estimators._rows import refuse_on_rows, sample_rows, with_targets
 from rectiline.estimators._run import RunOptions, raise_if_infeasible, solve_in_passes
-from rectiline.estimators._search_folds import Search, mean_scores, predictions
+from rectiline.estimators._scores import SummedScore, predictions
+from rectiline.estimators._search_folds import Search, mean_scores
 from rectiline.estimators._show import FitReport
-from rectiline.estimators._tasks import FitData, first_largest
+from rectiline.estimators._tasks import FitData
 from rectiline.paths import Path
 from rectiline.problems import Problem
 from rectiline.problems.blocks import BlockData, NearRows, fold_of_rows
 from rectiline.rows import Block, TensorRows
 from rectiline.solvers import Solution, check_takes_rows
 
-__all__ = ["RowSearch", "search_on_rows"]
-
 _MEMBERS = 32  # problems of a family at most: each keeps copies of its rows near a knot
 _FOLDS = 5
-_ERRORS = {  # scores of regressions, and the power of the errors that they add up
-    "r2": 2,
-    "neg_mean_squared_error": 2,
-    "neg_root_mean_squared_error": 2,
-    "neg_mean_absolute_error": 1,
-}
+_REGRESSION_SCORES = (
+    "r2",
+    "neg_mean_squared_error",
+    "neg_root_mean_squared_error",
+    "neg_mean_absolute_error",
+)
 
 
 def search_on_rows(
@@ -55,7 +55,7 @@ def search_on_rows(
         },
     )
     check_takes_rows(options.solver, options.solver_options)
-    scoring = _checked_scoring(model.scoring, data.classes is not None)
+    score = _checked_score(model, data)
     sample, n_tasks = sample_rows(data.rows, options.seed), len(data.tasks)
 
     def on_sample(task: int, ratio: float | None, keep: None) -> Problem:
@@ -63,14 +63,18 @@ def search_on_rows(
         near = NearRows(
             sample.rows, sample.block.X, problem.samples.of_block(sample.block, sample.rows)
         )
-        return near.problem(problem.terms, near.samples.weight * sample.stands_for)
+        factor = model._path_factor(data.kept_weight())
+        return near.problem(problem.terms, factor * near.samples.weight * sample.stands_for)
 
     n_folds, ratios = _n_folds(model.cv), model._ratios()
     grids = [model._grid(on_sample, ratio, n_tasks) for ratio in ratios]
     at_once = max(1, _MEMBERS // ((n_folds + 1) * n_tasks))
     rounds = sum(-(-grid.size // at_once) for grid in grids)
     report = FitReport(model, rounds, kind="round")
-    return RowSearch(model, data, n_folds, ratios, grids, options, report, clock, scoring, at_once)
+    constants = _loss_constants(data, score, n_folds) if score.losses else []
+    return RowSearch(
+        model, data, n_folds, ratios, grids, options, report, clock, score, at_once, constants
+    )
 
 
 def _n_folds(cv: Any) -> int:
@@ -84,17 +88,28 @@ def _n_folds(cv: Any) -> int:
     return int(cv)
 
 
-def _checked_scoring(scoring: Any, is_classifier: bool) -> str:
-    allowed = ("accuracy",) if is_classifier else tuple(_ERRORS)
-    if scoring is None:
-        return allowed[0]
-    if not isinstance(scoring, str) or scoring not in allowed:
+def _checked_score(model: Any, data: FitData) -> SummedScore:
+    """Return the score that `scoring` names; its sums over blocks can be added up."""
+    score: SummedScore = model._own_score(data)
+    allowed = ("accuracy",) if data.classes is not None else _REGRESSION_SCORES
+    if model.scoring is None:
+        return score
+    if score.losses or not isinstance(model.scoring, str) or model.scoring not in allowed:
+        names = "" if score.losses else f" or one of {', '.join(map(repr, allowed))}"
         raise ValueError(
-            f"scoring={scoring!r}: with rows in blocks it must be None or one of "
-            f"{', '.join(map(repr, allowed))}, whose sums over blocks can be added up. Others "
-            "need arrays in memory."
+            f"scoring={model.scoring!r}: with rows in blocks it must be None{names}, whose sums "
+            "over blocks can be added up. Others need arrays in memory."
         )
-    return scoring
+    return score if data.classes is not None else replace(score, name=model.scoring)
+
+
+def _loss_constants(data: FitData, score: SummedScore, n_folds: int) -> list[Matrix]:
+    """Return what the best constants of each fold miss; these need all targets of a fold."""
+    _, y, weight = with_targets(data.rows, None, None)
+    weight = np.ones(y.size) if weight is None else np.asarray(weight, dtype=np.float64)
+    fold_of = fold_of_rows(np.arange(y.size, dtype=np.int64), n_folds)
+    folds = [fold_of == fold for fold in range(n_folds)]
+    return [score.constant(y[held].astype(np.float64), weight[held]) for held in folds]
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,14 +118,17 @@ class RowSearch(Search):
 
     Attributes
     ----------
-    scoring : str
+    score : SummedScore
     at_once : int
         How many strengths make a family.
+    constants : list of ndarray
+        What the best constants of the folds miss, where one pass cannot tell.
     """
 
     clock: Clock
-    scoring: str
+    score: SummedScore
     at_once: int
+    constants: list[Matrix]
     solved: list[tuple[Path, ...]] = field(default_factory=list)  # on all rows, for each mix
 
     def _paths_on_all(self, ratio: int, limit: float | None) -> tuple[Path, ...]:
@@ -132,20 +150,35 @@ class RowSearch(Search):
             elapsed = time.perf_counter() - began
             self.solved.append(tuple(Path(grid, tuple(one), elapsed) for one in found))
 
-    def _on_folds(self, ratio: float | None) -> list[Problem]:
-        """Return the problems of all tasks without each fold in turn, then those on all rows."""
+    def _on_folds(self, ratio: float | None) -> list[tuple[Problem, float]]:
+        """Return the problems of all tasks without each fold in turn, then those on all rows.
+
+        Each comes with the factor on its losses.
+        """
         whole = [self.model._path_problem(self.data, task, ratio) for task in self.data.tasks]
-        parts = [_without_fold(one, k, self.n_folds) for k in range(self.n_folds) for one in whole]
-        return [*parts, *whole]
+        total, parts = self.data.total, list[tuple[Problem, float]]()
+        for fold in range(self.n_folds):
+            held = float(self.constants[fold][0, 0]) if self.constants else 0.0
+            factor = self.model._path_factor(total - held)
+            parts += [(_without_fold(one, fold, self.n_folds), factor) for one in whole]
+        return [*parts, *((one, self.model._path_factor(total)) for one in whole)]
 
     def _solve(
-        self, bases: list[Problem], ratio: int, grid: Vector, number: int, scores: Vector
+        self,
+        bases: list[tuple[Problem, float]],
+        ratio: int,
+        grid: Vector,
+        number: int,
+        scores: Vector,
     ) -> NDArray[Any]:
         """Return solutions (strengths, folds and all rows, tasks) of a family, and score them."""
         mix = self.l1_ratios[ratio]
         unit = self.model._penalty(l1_ratio=mix).strength
-        penalties = [self.model._penalty(strength / unit, l1_ratio=mix) for strength in grid]
-        family = [one.with_penalty(penalty) for penalty in penalties for one in bases]
+        family = [
+            one.with_penalty(self.model._penalty(strength / unit / factor, l1_ratio=mix))
+            for strength in grid
+            for one, factor in bases
+        ]
         told = self.report.for_problem(number)  # the first problem also hears how far a pass is
         callbacks = [told] + [None if told is None else told.__call__] * (len(family) - 1)
         solved = solve_in_passes(family, self.options, callbacks, self.clock.remaining)
@@ -165,22 +198,11 @@ class RowSearch(Search):
         """Return the scores of solutions (strengths, folds, tasks) on the rows of their folds."""
         coefs = np.array([[[one.coef for one in t] for t in f] for f in parts])
         intercepts = np.array([[[one.intercept for one in t] for t in f] for f in parts])
-        power = _ERRORS.get(self.scoring, 2)
-        state = _Scored(coefs, intercepts, self.data.classes, power)
-        total = np.zeros((3, self.n_folds))
-        missed = np.zeros(parts.shape[:2])
-        for sums, errors in self.data.rows.map_blocks(_score_block, state):
-            _add_moments(total, sums)
-            missed += errors
-        weight = np.where(total[0] > 0, total[0], np.nan)
-        if self.data.classes is not None:
-            return np.asarray(1.0 - missed / weight)
-        if self.scoring != "r2":
-            mean = missed / weight
-            return np.asarray(-np.sqrt(mean) if "root" in self.scoring else -mean)
-        constant = total[2] == 0
-        ratio = missed / np.where(constant, 1.0, total[2])
-        return np.asarray(1.0 - np.where(constant, missed > 0, ratio)) + 0.0 * weight
+        state = (coefs, intercepts, self.score)
+        found = list(self.data.rows.map_blocks(_score_block, state))
+        constants: Any = self.constants or reduce(_added, [one for one, _ in found])
+        pairs = zip(constants, sum(missed for _, missed in found), strict=True)
+        return np.column_stack([self.score.value(constant, one) for constant, one in pairs])
 
 
 def _without_fold(problem: Problem, fold: int, n_folds: int) -> Problem:
@@ -190,54 +212,30 @@ def _without_fold(problem: Problem, fold: int, n_folds: int) -> Problem:
     return Problem.of(source, problem.terms, problem.feature_names)
 
 
-@dataclass(frozen=True, eq=False)
-class _Scored:
-    """What is sent to every block to score it: models (strengths, folds, tasks), and classes.
+def _score_block(block: Block, state: tuple[Matrix, Matrix, SummedScore]) -> tuple[Matrix, Matrix]:
+    """Return what the best constants and the models miss in each fold of a block.
 
-    `power`: of the errors that regressions are scored by.
+    The state holds models (strengths, folds, tasks), which miss (folds, strengths, outputs).
     """
-
-    coefs: NDArray[np.float64]
-    intercepts: NDArray[np.float64]
-    classes: NDArray[Any] | None
-    power: int
-
-
-def _score_block(block: Block, state: _Scored) -> tuple[Vector, Vector]:
-    """Return weight, mean and squared deviations of y in each fold, and what models miss there.
-
-    Models miss powers of errors, or the weight of rows with a wrong class.
-    """
-    n_folds = state.coefs.shape[1]
+    coefs, intercepts, score = state
     numbers = block.start + np.arange(block.n_rows, dtype=np.int64)
-    fold_of = fold_of_rows(numbers, n_folds)
+    fold_of = fold_of_rows(numbers, coefs.shape[1])
     weight = np.ones(block.n_rows) if block.weight is None else np.asarray(block.weight, float)
-    moments, missed = np.zeros((3, n_folds)), np.zeros(state.coefs.shape[:2])
-    for fold in range(n_folds):
+    y = np.asarray(block.y)
+    constants, missed = [], []
+    for fold in range(coefs.shape[1]):
         rows = np.flatnonzero(fold_of == fold)
-        w = weight[rows]
-        if not w.sum() > 0:
-            continue
-        found = predictions(block.X[rows], state.coefs[:, fold], state.intercepts[:, fold])
-        y = np.asarray(block.y)[rows]
-        if state.classes is not None:
-            is_binary = found.shape[2] == 1
-            place = (found[:, :, 0] > 0).astype(int) if is_binary else first_largest(found)
-            missed[:, fold] = w @ (state.classes[place] != y[:, None])
-            moments[0, fold] = w.sum()
-            continue
-        y = y.astype(np.float64)
-        mean = np.average(y, weights=w)
-        moments[:, fold] = w.sum(), mean, w @ (y - mean) ** 2
-        missed[:, fold] = w @ np.abs(found[:, :, 0] - y[:, None]) ** state.power
-    return moments, missed
+        found = predictions(block.X[rows], coefs[:, fold], intercepts[:, fold])
+        one = y[rows] if score.classes is not None else y[rows].astype(np.float64)
+        missed.append(score.missed(found, one, weight[rows]))
+        constants.append(np.zeros((3, 1)) if score.losses else score.constant(one, weight[rows]))
+    return np.array(constants), np.array(missed)
 
 
-def _add_moments(total: Vector, more: Vector) -> None:
-    """Add weight, mean and squared deviations of more rows, fold by fold (Chan's formula)."""
-    weight = total[0] + more[0]
-    share = np.divide(more[0], weight, out=np.zeros_like(weight), where=weight > 0)
-    step = more[1] - total[1]
-    total[2] += more[2] + total[0] * share * step**2
-    total[1] += share * step
-    total[0] = weight
+def _added(total: Matrix, more: Matrix) -> Matrix:
+    """Return weight, mean and squared deviations of all rows, fold by fold (Chan's formula)."""
+    weight = total[:, 0] + more[:, 0]
+    share = np.divide(more[:, 0], weight, out=np.zeros_like(weight), where=weight > 0)
+    step = more[:, 1] - total[:, 1]
+    spread = total[:, 2] + more[:, 2] + total[:, 0] * share * step**2
+    return np.stack([weight, total[:, 1] + share * step, spread], axis=1)

@@ -89,6 +89,12 @@ class FitData:
         """Number of samples."""
         return int(self.X.shape[0] if self.rows is None else self.rows.n_rows)
 
+    def kept_weight(self, keep: Mask | None = None) -> float:
+        """Return the weight of the samples that are kept."""
+        if self.rows is not None:
+            return self.total
+        return float((self.weight if keep is None else self.weight[keep]).sum())
+
     def loss_weights(self, task: Task, factor: float, keep: Mask | None) -> Vector:
         """Return the weights of the losses of a task, zero for samples that are not kept."""
         at = slice(None) if task.samples is None else task.samples

@@ -9,11 +9,10 @@ the others keep their side is the answer of the whole problem; otherwise more sa
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse as sp
 
 from rectiline._typing import Matrix, Vector
 from rectiline.inference._bandwidth import bandwidth
@@ -30,12 +29,15 @@ __all__ = ["QuantileReplicates"]
 
 _SAMPLE_GROWTH_FACTOR = 4  # factor on the kept samples when a replicate leaves the ball
 
-
 Family = tuple[NearRows, Index]  # the kept samples around one level, and the basis of its fit
 
 
 class QuantileReplicates:
     """The replicates of one fit; `solve` is safe to call from several threads.
+
+    The wild bootstrap gives each sample the residual ``2 (1 - level) |u|`` or ``-2 level |u|``
+    (Feng, He and Hu 2011), with the sizes of `_left_out_sizes`; with clusters it perturbs the
+    gradient of each of them instead (Hagemann 2017).
 
     Parameters
     ----------
@@ -43,20 +45,15 @@ class QuantileReplicates:
         With all levels.
     method : {"pairs", "weights", "wild"}
     labels : ndarray of int or None
-        Clusters; "wild" then perturbs the gradient of each cluster (Hagemann 2017).
+        Clusters.
     """
 
     def __init__(self, fit: Fit, method: str, labels: NDArray[np.intp] | None) -> None:
-        self.fit, self.method, self.labels = fit, method, labels
+        self.method, self.labels = method, labels
         self.wild = method == "wild" and labels is None
-        self._unit = bool((fit.weight == 1.0).all())
-        if self.wild and (fit.weight != np.round(fit.weight)).any():
-            raise ValueError(
-                "method='wild' draws a residual for every sample, so that sample_weight must hold "
-                "whole numbers; use method='weights' with others, or weights_are='probability'."
-            )
-        self._fits = [self._doubled(k) for k in range(fit.m)] if self.wild else [fit] * fit.m
-        self._row_sum = fit.rows.cross(fit.weight)
+        if self.wild and (fit.weight != 1.0).any():
+            fit = _repeated(fit)
+        self.fit = fit
         self._sums: list[Matrix] = []
         if method == "wild" and labels is not None:
             count = int(labels.max()) + 1
@@ -66,46 +63,29 @@ class QuantileReplicates:
                 fit.rows.group_sums(fit.weight * slope / height, labels, count)
                 for slope, height in zip(slopes, heights, strict=True)
             ]
-        distance = 1.2 * (np.sqrt(fit.p) + 1.5)
+        self._sizes = [_left_out_sizes(fit, k) for k in range(fit.m)] if self.wild else []
+        self._families = [self._family(k) for k in range(fit.m)]
+
+    def _near(self, k: int, count: int) -> NearRows:
+        """Return samples near the plane, for the wild bootstrap by the nearer of two places."""
+        if not self.wild:
+            return NearRows.of(self.fit, k, count)
+        level = self._level(k)
+        return NearRows.of(self.fit, k, count, 2.0 * min(level, 1.0 - level) * self._sizes[k])
+
+    def _level(self, k: int) -> float:
+        assert self.fit.levels is not None
+        return float(self.fit.levels[k])
+
+    def _family(self, k: int) -> Family:
+        fit, distance = self.fit, 1.2 * (np.sqrt(self.fit.p) + 1.5)
         if self.wild:
-            distance *= np.sqrt(2.0)  # two copies of every sample near the plane
-        self._families = [self._family(k, float(distance)) for k in range(fit.m)]
-
-    def _doubled(self, k: int) -> Fit:
-        """Return the fit on twice the samples, with the two targets of the wild bootstrap each.
-
-        Residuals are ``2 (1 - level) |u|`` or ``-2 level |u|`` (Feng, He and Hu 2011), with the
-        sizes of `_left_out_sizes`; a replicate gives each sample's weight to one of its two copies.
-        """
-        fit = self.fit
-        assert fit.levels is not None
-        size, level = _left_out_sizes(fit, k), float(fit.levels[k])
-        twice = np.concatenate([2.0 * (1.0 - level) * size, -2.0 * level * size])
-        predictions = np.tile(fit.predictions[k], 2)
-        rows = fit.rows
-        stack: Any = sp.vstack if sp.issparse(rows.X) else np.concatenate
-        scale = None if rows.scale is None else np.tile(rows.scale, 2)
-        return Fit(
-            rows=Rows(stack([rows.X, rows.X]), rows.constant, scale),
-            targets=predictions + twice,
-            weight=np.tile(0.5 * fit.weight, 2),
-            coef=fit.coef[k : k + 1],
-            levels=fit.levels[k : k + 1],
-            losses=fit.losses[k : k + 1],
-            names=fit.names,
-            multipliers=None,
-            gap=fit.gap,
-            model=fit.model,
-            given=fit.given,
-        )
-
-    def _family(self, k: int, distance: float) -> Family:
-        fit = self._fits[k]
-        place = 0 if self.wild else k
-        assert fit.levels is not None
-        count = useful_count(fit, float(fit.levels[place]), distance)
+            distance *= np.sqrt(2.0)
+        count = useful_count(fit, self._level(k), float(distance))
         while True:
-            near = NearRows.of(fit, place, count)
+            near = self._near(k, count)
+            if self.wild:
+                return near, near.first
             weight = np.ascontiguousarray(fit.weight[near.index])
             best = near.solve(near.method(), weight, near.total(fit, fit.weight), near.first)
             if best is not None or near.keeps_all:
@@ -116,24 +96,19 @@ class QuantileReplicates:
         """Return the coefficients of the replicates with these seeds, (len(seeds), m, p)."""
         made = np.empty((len(seeds), self.fit.m, self.fit.p))
         for k in range(self.fit.m):
-            weights = np.array([self._weights(k, seed) for seed in seeds])
+            drawn = np.array([self._drawn(k, seed) for seed in seeds])
             extra = self._perturbations(k, seeds)
-            self._solve_level(k, weights, extra, made[:, k])
+            self._solve_level(k, drawn, extra, made[:, k])
         return made
 
-    def _weights(self, k: int, seed: np.random.SeedSequence) -> Vector:
-        """Return the weights of one replicate; for "wild" those of the upper copies."""
-        fit = self.fit
-        if self.method != "wild":
-            return Resampling(self.method, fit.weight, self.labels).draw(seed)
-        if not self.wild:
-            return fit.weight
-        assert fit.levels is not None
-        rng = np.random.default_rng(seed)
-        share = 1.0 - float(fit.levels[k])
-        if self._unit:
-            return (rng.random(fit.rows.n) < share).astype(np.float64)
-        return rng.binomial(fit.weight.astype(np.int64), share).astype(np.float64)
+    def _drawn(self, k: int, seed: np.random.SeedSequence) -> Vector:
+        """Return the weights of one replicate; for "wild" which samples lie above the plane."""
+        if self.wild:
+            draws = np.random.default_rng(seed).random(self.fit.rows.n)
+            return (draws < 1.0 - self._level(k)).astype(np.float64)
+        if self.method == "wild":
+            return self.fit.weight
+        return Resampling(self.method, self.fit.weight, self.labels).draw(seed)
 
     def _perturbations(self, k: int, seeds: Seeds) -> Matrix:
         """Return what the wild gradient bootstrap adds to the gradient, (len(seeds), p)."""
@@ -142,26 +117,18 @@ class QuantileReplicates:
         factors = [mammen(np.random.default_rng(one), self._sums[k].shape[0]) for one in seeds]
         return np.asarray(np.array(factors) @ self._sums[k])
 
-    def _solve_level(self, k: int, weights: Matrix, extra: Matrix, out: Matrix) -> None:
-        fit, (near, basis) = self._fits[k], self._families[k]
-        place = 0 if self.wild else k
-        open_ones = np.arange(weights.shape[0])
+    def _solve_level(self, k: int, drawn: Matrix, extra: Matrix, out: Matrix) -> None:
+        fit, (near, basis) = self.fit, self._families[k]
+        open_ones = np.arange(drawn.shape[0])
         while open_ones.size:
-            drawn = weights if open_ones.size == weights.shape[0] else weights[open_ones]
-            totals, kept = (
-                self._doubled_parts(near, drawn)
-                if self.wild
-                else (near.total(fit, drawn), drawn.take(near.index, axis=1))
-            )
-            totals = np.ascontiguousarray(totals + extra[open_ones] / near.scale)
-            method, left = None if self.wild else near.method(), []
+            some = drawn if open_ones.size == drawn.shape[0] else drawn[open_ones]
+            weights, above = (np.ones_like(some), some) if self.wild else (some, None)
+            totals = near.total(fit, weights, above) + extra[open_ones] / near.scale
+            kept, method, left = weights.take(near.index, axis=1), near.method(), []
             for row, b in enumerate(open_ones):
-                weight, total = kept[row], np.ascontiguousarray(totals[row])
-                if method is not None:
-                    found = near.solve(method, weight, total, basis)
-                else:
-                    chosen, start = self._live_copies(near, weight, basis)
-                    found = near.solve(near.method(chosen), weight[chosen], total, start)
+                if self.wild:
+                    method = near.method(self._targets(k, near, some[row]))
+                found = near.solve(method, kept[row], np.ascontiguousarray(totals[row]), basis)
                 if found is not None:
                     out[b] = found[0] / near.scale
                 elif near.keeps_all:
@@ -170,34 +137,33 @@ class QuantileReplicates:
                     left.append(b)
             open_ones = np.array(left, dtype=np.intp)
             if open_ones.size:
-                wider = NearRows.of(fit, place, _SAMPLE_GROWTH_FACTOR * near.index.size)
-                near, basis = wider, wider.first
+                near = self._near(k, _SAMPLE_GROWTH_FACTOR * near.index.size)
+                basis = near.first
 
-    def _doubled_parts(self, near: NearRows, upper: Matrix) -> tuple[Matrix, Matrix]:
-        """Return what the kept copies have to balance, and their weights.
+    def _targets(self, k: int, near: NearRows, above: Vector) -> Vector:
+        """Return the targets of the kept samples in a wild replicate."""
+        level, up, size = self._level(k), above[near.index] > 0, self._sizes[k][near.index]
+        residual = np.where(up, 2.0 * (1.0 - level), -2.0 * level) * size
+        return near.targets + residual - 2.0 * min(level, 1.0 - level) * size
 
-        Copies that are not kept lie above the plane if they are upper ones, else below it.
-        """
-        n = self.fit.rows.n
-        above = self.fit.rows.cross((upper * near.above[:n]).T)
-        totals = ((1.0 - near.level) * self._row_sum - above) / near.scale
-        kept = upper.take(near.index % n, axis=1)
-        lower = near.index >= n
-        kept[:, lower] = self.fit.weight[near.index[lower] - n] - kept[:, lower]
-        return totals, kept
 
-    def _live_copies(self, near: NearRows, weight: Vector, basis: Index) -> tuple[Index, Index]:
-        """Return the kept copies with a weight, and a basis of them to start from.
-
-        Half of the copies have no weight in a replicate; without them a step costs half as much.
-        """
-        n, chosen = self.fit.rows.n, np.flatnonzero(weight)
-        live, wanted = near.index[chosen], near.index[basis]
-        wanted = np.where(weight[basis] > 0, wanted, (wanted + n) % (2 * n))
-        start = np.minimum(np.searchsorted(live, wanted), live.size - 1)
-        if (live[start] != wanted).any():  # the other copy of a sample of the basis is not kept
-            chosen, start = np.arange(weight.size), basis
-        return chosen, start
+def _repeated(fit: Fit) -> Fit:
+    """Return the fit with each sample as often as its weight says."""
+    if (fit.weight != np.round(fit.weight)).any():
+        raise ValueError(
+            "method='wild' draws a residual for every sample, so that sample_weight must hold "
+            "whole numbers; use method='weights' with others, or weights_are='probability'."
+        )
+    at = np.repeat(np.arange(fit.rows.n), fit.weight.astype(np.int64))
+    scale = None if fit.rows.scale is None else fit.rows.scale[at]
+    multipliers = None if fit.multipliers is None else fit.multipliers[:, at]
+    return replace(
+        fit,
+        rows=Rows(fit.rows.X[at], fit.rows.constant, scale),
+        targets=fit.targets[at],
+        weight=np.ones(at.size),
+        multipliers=multipliers,
+    )
 
 
 def _left_out_sizes(fit: Fit, k: int) -> Vector:

@@ -116,15 +116,20 @@ class NearRows:
         """Whether no sample was left out."""
         return not np.isfinite(self.radius)
 
-    def method(self, chosen: Index | None = None) -> _core.QuantileBasis:
-        """Return a new compiled method on (some of) these samples; each thread needs its own."""
-        if chosen is None:
-            return _core.QuantileBasis(self.columns, self.targets)
-        return _core.QuantileBasis(self.columns[:, chosen], self.targets[chosen])
+    def method(self, targets: Vector | None = None) -> _core.QuantileBasis:
+        """Return a new compiled method, with other targets if given; each thread needs its own."""
+        return _core.QuantileBasis(self.columns, self.targets if targets is None else targets)
 
-    def total(self, fit: Fit, weight: Matrix) -> Matrix:
-        """Return what the kept samples have to balance under weights (n,) or (b, n)."""
-        weighted = weight * ((1.0 - self.level) - self.above)
+    def total(self, fit: Fit, weight: Matrix, above: Matrix | None = None) -> Matrix:
+        """Return what the kept samples have to balance under weights (n,) or (b, n).
+
+        `above` says which samples lie above the plane, if not those of the fit.
+        """
+        far = self.above
+        if above is not None:
+            far = above.copy()
+            far[:, self.index] = 0.0
+        weighted = weight * ((1.0 - self.level) - far)
         return np.ascontiguousarray(fit.rows.cross(weighted.T) / self.scale)
 
     def solve(

@@ -1,0 +1,150 @@
+"""Scores of the models of a search on rows that they have not seen."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.metrics import check_scoring
+from sklearn.metrics._scorer import _BaseScorer
+
+from rectiline import _core
+from rectiline._typing import Indices, Matrix, Vector
+from rectiline.estimators._tasks import first_largest
+from rectiline.losses import Loss
+from rectiline.problems.forms import curve_arrays
+from rectiline.problems.intercepts import best_intercept
+from rectiline.solvers import one_thread
+
+# (coefficients (k, tasks, d), intercepts (k, tasks)) -> k scores
+ScorePoints = Callable[[NDArray[np.float64], NDArray[np.float64]], Vector]
+# test samples -> scores of what was fitted on the others
+ScoreFold = Callable[[Indices], ScorePoints]
+
+
+@dataclass(frozen=True, eq=False)
+class SummedScore:
+    """A score made of sums over rows, so that rows may come in parts.
+
+    Models are compared with the best constant prediction, which misses `constant`: wrong labels
+    are compared with all labels.
+
+    Attributes
+    ----------
+    name : str
+        "r2" for shares of what the constant misses, also of labels and of losses; or a name of
+        scikit-learn for mean errors.
+    losses : tuple of Loss
+        What quantiles miss by, one loss for each; regressions miss by powers of errors.
+    classes : ndarray or None
+        Labels, of which models predict one.
+    """
+
+    name: str = "r2"
+    losses: tuple[Loss, ...] = ()
+    classes: NDArray[Any] | None = None
+
+    def constant(self, y: NDArray[Any], weight: Vector) -> Matrix:
+        """Return weight, mean target, and what the best constant misses, (3, outputs)."""
+        total = float(weight.sum())
+        if not total > 0 or self.classes is not None:
+            return np.array([[total], [0.0], [total]])
+        if self.losses:
+            best = [best_intercept(loss, y, weight) for loss in self.losses]
+            pairs = zip(self.losses, best, strict=True)
+            least = [float(np.sum(loss.value(y, at, weight))) for loss, at in pairs]
+            return np.array([np.full(len(best), total), best, least])
+        targets = np.asarray(y, dtype=np.float64).reshape(len(y), -1)
+        mean = np.average(targets, axis=0, weights=weight)
+        return np.array([np.full(mean.size, total), mean, weight @ (targets - mean) ** 2])
+
+    def missed(self, found: NDArray[Any], y: NDArray[Any], weight: Vector) -> Matrix:
+        """Return what predictions (samples, models, outputs) miss, (models, outputs)."""
+        if self.classes is not None:
+            is_binary = found.shape[2] == 1
+            place = (found[:, :, 0] > 0).astype(int) if is_binary else first_largest(found)
+            return np.asarray(weight @ (self.classes[place] != y[:, None]))[:, None]
+        if self.losses:
+            rows = [
+                _core.RowFunctions([curve_arrays(loss)], *loss.encode(y), weight, None)
+                for loss in self.losses
+            ]
+            models = np.ascontiguousarray(found.transpose(1, 2, 0), dtype=np.float64)
+            pairs = [zip(rows, model, strict=True) for model in models]
+            return np.array([[row.loss(z) for row, z in model] for model in pairs])
+        errors = found - np.asarray(y, dtype=np.float64).reshape(len(y), 1, -1)
+        power = 1 if self.name == "neg_mean_absolute_error" else 2
+        return np.asarray(np.tensordot(weight, np.abs(errors) ** power, 1))
+
+    def value(self, constant: Matrix, missed: Matrix) -> Vector:
+        """Return the scores of models, the mean over outputs; NaN where rows have no weight."""
+        weight, _, least = constant
+        if not (weight > 0).all():
+            return np.full(len(missed), np.nan)
+        if self.name == "r2":
+            # Targets that do not vary are explained entirely or not at all.
+            ratio = missed / np.where(least > 0, least, 1.0)
+            return np.asarray(np.mean(1.0 - np.where(least > 0, ratio, missed > 0), axis=1))
+        mean = np.mean(missed / weight, axis=1)
+        return np.asarray(-np.sqrt(mean) if "root" in self.name else -mean)
+
+    def on_folds(self, X: Any, y: NDArray[Any], weight: Vector) -> ScoreFold:
+        """Return how to score on the test samples of folds of arrays."""
+
+        def on(test: Indices) -> ScorePoints:
+            part, true, w = X[test], y[test], weight[test]
+            constant = self.constant(true, w)
+            return lambda coefs, intercepts: self.value(
+                constant, self.missed(predictions(part, coefs, intercepts), true, w)
+            )
+
+        return on
+
+
+def predictions(
+    X: Any, coefs: NDArray[np.float64], intercepts: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return the predictions of several models, shaped (samples, models, tasks)."""
+    k, tasks, d = coefs.shape
+    with one_thread:  # threads would wait for each other longer than such a product takes
+        predicted = np.asarray(X @ coefs.reshape(k * tasks, d).T).reshape(-1, k, tasks)
+    predicted += intercepts
+    return predicted
+
+
+def scorer_of(
+    estimator: Any,
+    X: Any,
+    y: NDArray[Any],
+    sample_weight: Vector | None,
+    fitted: dict[str, Any],
+    flat: bool,
+) -> ScoreFold:
+    """Return the score of a stand-in for the estimator, as its `scoring` wants it.
+
+    `fitted` are attributes that do not depend on the strength; `flat` says that one problem has
+    a flat ``coef_``.
+    """
+    scorer = check_scoring(estimator, scoring=estimator.scoring)
+    weighted = sample_weight is not None and isinstance(scorer, _BaseScorer)
+
+    def on(test: Indices) -> ScorePoints:
+        part, true = X[test], y[test]
+        keywords = {"sample_weight": sample_weight[test]} if weighted else {}  # type: ignore[index]
+
+        def one(coef: NDArray[np.float64], intercept: Vector) -> float:
+            model = copy.copy(estimator)
+            for name in ("feature_names_in_", "encoder_"):  # the folds are plain arrays
+                vars(model).pop(name, None)
+            vars(model).update(fitted)
+            model.coef_ = coef[0] if flat else coef
+            model.intercept_ = float(intercept[0]) if flat else intercept
+            return float(scorer(model, part, true, **keywords))
+
+        return lambda coefs, intercepts: np.array([one(*m) for m in zip(coefs, intercepts)])
+
+    return on
