@@ -7,7 +7,7 @@ from scipy.stats import norm
 
 from rectiline.estimators import PLQClassifier, PLQRegressor, QuantileRegressor
 from rectiline.inference import bootstrap, covariance, hall_sheather
-from rectiline.inference._draws import Resampling, mammen, replicate_seeds
+from rectiline.inference._bootstrap_quantile import Resampling, mammen, replicate_seeds
 
 RNG = np.random.default_rng(2)
 N = 300

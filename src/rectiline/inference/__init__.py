@@ -1,6 +1,8 @@
 """Standard errors, intervals, tests and calibrated predictions of fitted models."""
 
-from rectiline.inference._bandwidth import bofinger, hall_sheather
+import sys
+
+from rectiline.inference import _conformal
 from rectiline.inference._bootstrap import bootstrap
 from rectiline.inference._conformal import (
     ConformalIntervals,
@@ -9,6 +11,7 @@ from rectiline.inference._conformal import (
     cross_conformal,
 )
 from rectiline.inference._covariance import covariance
+from rectiline.inference._densities import bofinger, hall_sheather
 from rectiline.inference._hypotheses import HypothesisTest, equal_slopes, rank_test, wald_test
 from rectiline.inference._process import QuantileProcess, quantile_process
 from rectiline.inference._summary import summary
@@ -33,3 +36,7 @@ __all__ = [
     "summary",
     "wald_test",
 ]
+
+# Pickles of 0.2.0 look for classes where they stood then.
+for _old in ("_cross", "_split"):
+    sys.modules[f"{__name__}._conformal.{_old}"] = _conformal

@@ -19,12 +19,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rectiline._typing import Matrix, Vector
-from rectiline.inference._bootstrap_quantile import QuantileReplicates
-from rectiline.inference._draws import METHODS, Resampling, replicate_seeds
-from rectiline.inference._fit import Fit, check_squares
-from rectiline.inference._parts import Options
+from rectiline.inference._bootstrap_quantile import (
+    METHODS,
+    QuantileReplicates,
+    Resampling,
+    replicate_seeds,
+)
+from rectiline.inference._fit import Fit, Options, check_squares
+from rectiline.inference._kinds import checked_groups
 from rectiline.inference._read_fit import read_fit
-from rectiline.inference._sandwich import checked_groups
 from rectiline.paths import in_threads
 
 __all__ = ["bootstrap", "bootstrap_covariance", "replicates"]

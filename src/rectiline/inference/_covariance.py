@@ -10,11 +10,15 @@ from numpy.typing import ArrayLike
 from rectiline._suggest import unknown_name
 from rectiline._typing import Matrix
 from rectiline.inference._bootstrap import bootstrap_covariance
-from rectiline.inference._fit import Fit, check_squares
-from rectiline.inference._parts import Options, Parts, assemble
-from rectiline.inference._quantile_kinds import iid_parts, kernel_parts, nid_parts
+from rectiline.inference._fit import Fit, Options, Parts, assemble, check_squares
+from rectiline.inference._kinds import (
+    cluster_parts,
+    iid_parts,
+    kernel_parts,
+    nid_parts,
+    sandwich_parts,
+)
 from rectiline.inference._read_fit import read_fit
-from rectiline.inference._sandwich import cluster_parts, sandwich_parts
 
 __all__ = [
     "KINDS",

@@ -12,8 +12,7 @@ from scipy import stats
 from rectiline._relations import read_relations
 from rectiline._typing import Matrix, Vector
 from rectiline.inference._covariance import checked_kind, covariance_of, default_kind
-from rectiline.inference._fit import Fit
-from rectiline.inference._parts import Options
+from rectiline.inference._fit import Fit, Options
 from rectiline.inference._read_fit import read_fit
 from rectiline.losses import Pinball
 from rectiline.problems import Problem

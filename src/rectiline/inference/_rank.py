@@ -21,10 +21,9 @@ from scipy.stats import t as student
 
 from rectiline import _core
 from rectiline._typing import Matrix, Vector
-from rectiline.inference._fit import Fit
+from rectiline.inference._fit import Fit, Options, inverse
+from rectiline.inference._kinds import difference_densities
 from rectiline.inference._near_rows import NearRows, useful_count
-from rectiline.inference._parts import Options, inverse
-from rectiline.inference._quantile_kinds import difference_densities
 
 __all__ = ["rank_intervals"]
 

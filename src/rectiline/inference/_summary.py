@@ -11,8 +11,7 @@ from scipy import stats
 from rectiline._typing import Matrix, Vector
 from rectiline.inference._bootstrap import bootstrap_covariance
 from rectiline.inference._covariance import checked_kind, compute_parts, default_kind
-from rectiline.inference._fit import Fit
-from rectiline.inference._parts import Options, assemble
+from rectiline.inference._fit import Fit, Options, assemble
 from rectiline.inference._rank import rank_intervals
 from rectiline.inference._read_fit import read_fit
 from rectiline.inference._table import SummaryTable, SummaryTables

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from html import escape
 from typing import Any, Self
 
 import numpy as np
 
 from rectiline._typing import Matrix, Vector
-from rectiline.inference import _render
-
-__all__ = ["SummaryTable", "SummaryTables"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,27 +94,79 @@ class SummaryTable:
             Columns name, coef, std_error, statistic, p_value, lower, upper; pandas has the names
             as its index.
         """
-        return _render.frame(self.columns(), library)
+        return _frame(self.columns(), library)
+
+    def _cells(self) -> list[list[str]]:
+        """Return the head and the lines of the table as texts."""
+        low = 0.5 - 0.5 * self.level
+        head = ["", "coef", f"[{low:.4g}", f"{1.0 - low:.4g}]"]
+        columns = [list(self.names), list(map(_number, self.coef))]
+        columns += [list(map(_number, ends)) for ends in self.interval.T]
+        if np.isfinite(self.std_error).any():  # rank tests give intervals alone
+            head[2:2] = ["std error", "t", "P>|t|"]
+            tests = [list(map(_fixed, one)) for one in (self.statistic, self.p_value)]
+            columns[2:2] = [list(map(_number, self.std_error)), *tests]
+        return [head, *map(list, zip(*columns, strict=True))]
+
+    def _above(self) -> list[str]:
+        note = f", {self.note}" if self.note else ""
+        return [f"{self.title}, {self.n_samples:.12g} samples", f"Errors: {self.kind}{note}"]
+
+    def _below(self) -> list[str]:
+        parts = [f"pseudo R1 {self.pseudo_r1:.4f}", f"certified gap {self.relative_gap:.1e}"]
+        if np.isfinite(self.df):
+            parts.append(f"t with {self.df:g} degrees of freedom")
+        lines = ["; ".join(parts)]
+        if not self.unique:
+            lines.append("The certificate does not show that the optimum is unique.")
+        return lines
 
     def to_markdown(self) -> str:
-        """Return the table in Markdown."""
-        return _render.markdown(self)
+        """Return the table in Markdown, what is known about the fit above and below it."""
+        cells = [[cell.replace("|", r"\|") for cell in row] for row in self._cells()]
+        lines = ["| " + " | ".join(row) + " |" for row in cells]
+        lines.insert(1, "|---" + "|---:" * (len(cells[0]) - 1) + "|")
+        return "\n".join([*self._above(), "", *lines, "", *self._below()])
 
     def to_latex(self) -> str:
         """Return the table in LaTeX, with rules of the booktabs package."""
-        return _render.latex(self)
+        return _tabular(self._cells(), [*self._above(), *self._below()])
 
     def to_html(self) -> str:
         """Return the table in HTML."""
-        return _render.html(self)
+        head, *lines = self._cells()
+        titles = "".join(f"<th>{escape(cell)}</th>" for cell in head)
+        rows = []
+        for first, *rest in lines:
+            cells = "".join(f"<td>{escape(cell)}</td>" for cell in rest)
+            rows.append(f"<tr><th>{escape(first)}</th>{cells}</tr>")
+        above, below = ("<br>".join(map(escape, part)) for part in (self._above(), self._below()))
+        foot = f"<tfoot><tr><td colspan='{len(head)}'>{below}</td></tr></tfoot>"
+        return (
+            f"<table class='rectiline-summary'><caption>{above}</caption><thead><tr>{titles}</tr>"
+            f"</thead><tbody>{''.join(rows)}</tbody>{foot}</table>"
+        )
 
     def __str__(self) -> str:
-        return _render.text(self)
+        cells = self._cells()
+        widths = [max(len(row[k]) for row in cells) for k in range(len(cells[0]))]
+        lines = []
+        for first, *rest in cells:
+            numbers = (cell.rjust(width) for cell, width in zip(rest, widths[1:], strict=True))
+            lines.append("  ".join([first.ljust(widths[0]), *numbers]))
+        rule = "-" * max(map(len, lines))
+        return "\n".join([*self._above(), rule, lines[0], rule, *lines[1:], rule, *self._below()])
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
         return self.to_html()
+
+    def _in_brackets(self, k: int) -> str:
+        """Return the error of a coefficient, or its interval."""
+        if np.isfinite(self.std_error[k]):
+            return f"({_number(self.std_error[k])})"
+        return f"[{_number(self.interval[k, 0])}, {_number(self.interval[k, 1])}]"
 
 
 def _stacked(name: str, meaning: str) -> Any:
@@ -156,7 +206,7 @@ class SummaryTables(tuple[SummaryTable, ...]):
         """Return one data frame with a row per quantile and coefficient."""
         listed = [{"quantile": [one.quantile] * len(one.names), **one.columns()} for one in self]
         joined = {key: np.concatenate([one[key] for one in listed]) for key in listed[0]}
-        return _render.frame(joined, library)
+        return _frame(joined, library)
 
     def to_markdown(self) -> str:
         """Return the tables in Markdown, one after the other."""
@@ -164,7 +214,14 @@ class SummaryTables(tuple[SummaryTable, ...]):
 
     def to_latex(self) -> str:
         """Return one table in LaTeX with quantiles as columns, errors below coefficients."""
-        return _render.latex_of_quantiles(self)
+        head = ["", *(f"{one.quantile:g}" for one in self)]
+        rows = []
+        for k, name in enumerate(self.names):
+            rows.append([name, *(_number(one.coef[k]) for one in self)])
+            rows.append(["", *(one._in_brackets(k) for one in self)])
+        rows.append(["Samples", *(f"{one.n_samples:.12g}" for one in self)])
+        rows.append(["Pseudo R1", *(f"{one.pseudo_r1:.4f}" for one in self)])
+        return _tabular([head, *rows], self[0]._above()[1:])
 
     def to_html(self) -> str:
         """Return the tables in HTML, one after the other."""
@@ -177,3 +234,40 @@ class SummaryTables(tuple[SummaryTable, ...]):
 
     def _repr_html_(self) -> str:
         return self.to_html()
+
+
+def _tabular(cells: list[list[str]], comments: list[str]) -> str:
+    head, *lines = [" & ".join(map(_for_latex, row)) + r" \\" for row in cells]
+    begin = r"\begin{tabular}{l" + "r" * (len(cells[0]) - 1) + "}"
+    above = [*("% " + line for line in comments), begin, r"\toprule", head, r"\midrule"]
+    return "\n".join([*above, *lines, r"\bottomrule", r"\end{tabular}"])
+
+
+def _frame(columns: dict[str, Any], library: str) -> Any:
+    """Return columns as a data frame."""
+    if library not in ("pandas", "polars"):
+        raise ValueError(f"library={library!r}: must be 'pandas' or 'polars'.")
+    try:
+        if library == "polars":
+            import polars
+
+            return polars.DataFrame({key: list(value) for key, value in columns.items()})
+        import pandas
+    except ImportError as error:
+        raise ImportError(f"to_frame(library={library!r}) needs {library}; install it.") from error
+    keys = ["quantile", "name"] if "quantile" in columns else "name"
+    return pandas.DataFrame(columns).set_index(keys)
+
+
+def _number(value: float) -> str:
+    return "" if np.isnan(value) else f"{value:.6g}"
+
+
+def _fixed(value: float) -> str:
+    return "" if np.isnan(value) else f"{value:.3f}"
+
+
+def _for_latex(cell: str) -> str:
+    special = {"\\": r"\textbackslash{}", "|": r"\textbar{}", ">": r"\textgreater{}"}
+    special |= {character: "\\" + character for character in "&%$#_{}"}
+    return "".join(special.get(character, character) for character in cell)
