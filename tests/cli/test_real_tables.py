@@ -7,6 +7,8 @@ import io
 import json
 import subprocess
 import sys
+from datetime import date, timedelta
+from decimal import Decimal
 from pathlib import Path
 
 import numpy as np
@@ -20,9 +22,10 @@ from .test_cli import rectiline
 
 HIDE = """
 import sys
+hidden = sys.argv.pop(1).split(",")
 class Hidden:
     def find_spec(name, *_):
-        if name in ("pyarrow", "pandas", "polars"):
+        if name in hidden:
             raise ModuleNotFoundError(name, name=name)
 sys.meta_path.insert(0, Hidden)
 from rectiline.cli import main
@@ -56,13 +59,17 @@ def table(tmp_path: Path) -> Path:
     return path
 
 
-def without_arrow(*arguments: object) -> subprocess.CompletedProcess[str]:
-    """Run the command in a process in which neither pyarrow nor a data frame library exists."""
-    command = [sys.executable, "-c", HIDE, *map(str, arguments)]
+def hiding(modules: str, *arguments: object) -> subprocess.CompletedProcess[str]:
+    """Run the command in a process in which some libraries do not exist."""
+    command = [sys.executable, "-c", HIDE, modules, *map(str, arguments)]
     return subprocess.run(command, capture_output=True, text=True)
 
 
-@pytest.mark.parametrize("run", [rectiline, without_arrow], ids=["pyarrow", "wheel alone"])
+def with_the_extra_alone(*arguments: object) -> subprocess.CompletedProcess[str]:
+    return hiding("pandas,polars", *arguments)
+
+
+@pytest.mark.parametrize("run", [rectiline, with_the_extra_alone], ids=["all", "extra alone"])
 def test_a_stranger_needs_two_commands(table: Path, run) -> None:
     model = table.with_name("model.json")
     done = run("fit", table, "--target", "species", "--missing", "drop", "-o", model)
@@ -79,12 +86,39 @@ def test_a_stranger_needs_two_commands(table: Path, run) -> None:
     assert f"\n{third}\n" in done.stdout
 
 
-def test_two_ways_of_reading_agree(table: Path) -> None:
-    done = [
-        json.loads(run("fit", table, "--target", "species", "--missing", "drop", "--json").stdout)
-        for run in (rectiline, without_arrow)
-    ]
-    assert done[0]["coef"] == done[1]["coef"]
+def test_a_library_that_the_command_needs_is_named(table: Path) -> None:
+    done = hiding("pyarrow", "fit", table)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "needs pyarrow" in done.stderr and 'the extra "cli"' in done.stderr
+
+
+def test_types_of_arrow_become_numbers_and_levels(tmp_path: Path) -> None:
+    pa = pytest.importorskip("pyarrow")
+    import pyarrow.parquet as pq
+
+    n, rng = 60, np.random.default_rng(2)
+    kind = np.array(["a", "b", "c"])[rng.integers(3, size=n)]
+    kinds = [None if k == 7 else one for k, one in enumerate(kind)]
+    price = [Decimal(int(v)) / 100 for v in rng.integers(1000, size=n)]
+    columns = {
+        "kind": pa.chunked_array([pa.array(kinds[:30]), pa.array(kinds[30:])]).dictionary_encode(),
+        "price": pa.array(price, pa.decimal128(8, 2)),
+        "day": pa.array([date(2020, 1, 1) + timedelta(k) for k in range(n)]),
+        "late": pa.array(rng.random(n) < 0.5),
+        "y": pa.array(rng.standard_normal(n)),
+    }
+    pq.write_table(pa.table(columns), tmp_path / "a.parquet")
+    options = ("--missing", "drop", "--json", "-o", tmp_path / "m.json")
+    found = json.loads(rectiline("fit", tmp_path / "a.parquet", *options).stdout)
+    assert list(found["coef"]) == ["kind=a", "kind=b", "kind=c", "price", "day", "late"]
+    assert found["rows"] == n - 1
+    kept = np.arange(n) != 7
+    days = 18262.0 + np.arange(n)  # from the first day of 1970 to the first day of 2020
+    plain = [kind == "a", kind == "b", kind == "c", np.array(price, float), days, columns["late"]]
+    X = np.column_stack([np.asarray(one, dtype=float) for one in plain])[kept]
+    expected = X @ list(found["coef"].values()) + found["intercept"]
+    lines = rectiline("predict", tmp_path / "m.json", tmp_path / "a.parquet").stdout.splitlines()
+    np.testing.assert_allclose([float(v) for v in lines[1:] if v != '""'], expected, rtol=1e-9)
 
 
 def test_missing_cells_are_named(table: Path) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
+from decimal import Decimal
 from numbers import Real
 from typing import Any
 
@@ -20,7 +21,7 @@ from scipy import sparse as sp
 from rectiline._column_names import column_index, column_label, names_of
 from rectiline._typing import Indices, Mask, Vector
 
-__all__ = ["TableEncoder", "is_arrow", "refuse_texts", "refuse_unfinished"]
+__all__ = ["TableEncoder", "column_values", "is_arrow", "refuse_texts", "refuse_unfinished"]
 
 _SECONDS_PER_DAY = 86_400.0
 
@@ -38,14 +39,17 @@ def _n_columns(X: Any) -> int:
     return int(X.num_columns if is_arrow(X) else X.shape[1])
 
 
-def _column(X: Any, j: int) -> NDArray[Any]:
+def column_values(X: Any, j: int) -> NDArray[Any]:
     """Return a column as numbers, with NaN where a cell is missing, or as objects."""
     if sp.issparse(X):
         return np.asarray(X[:, [j]].toarray()).ravel()
     if hasattr(X, "iloc"):
         values = X.iloc[:, j].to_numpy()
     elif is_arrow(X):
-        values = np.asarray(X.column(j).to_pylist(), dtype=object)
+        column = X.column(j)
+        if hasattr(column.type, "index_type"):  # a dictionary: NumPy would fill empty cells
+            column = column.cast(column.type.value_type)
+        values = np.asarray(column)
     elif hasattr(X, "get_column"):
         values = X.get_column(X.columns[j]).to_numpy()
     else:
@@ -63,7 +67,7 @@ def _as_numbers(values: NDArray[Any]) -> NDArray[Any]:
         return np.where(np.isnat(seconds), np.nan, days)
     values = values.astype(object)
     present = values[~_missing(values)]
-    if all(isinstance(one, Real | np.bool_) for one in present):
+    if all(isinstance(one, Real | Decimal | np.bool_) for one in present):
         return np.array([np.nan if gone else float(v) for v, gone in _cells(values)])
     if all(isinstance(one, date | np.datetime64) for one in present):
         nothing = np.datetime64("NaT")
@@ -93,7 +97,7 @@ def refuse_texts(X: Any) -> None:
     if names is None:
         return
     for j in range(len(names)):
-        values = _column(X, j)
+        values = column_values(X, j)
         if values.dtype.kind == "O":
             row = int(np.argmax(~_missing(values)))
             raise ValueError(
@@ -210,7 +214,7 @@ class TableEncoder:
         made = []
         for j in [*(j for j in range(d) if j not in effects), *effects]:
             name = f"x{j}" if names is None else str(names[j])
-            values, is_effect = _column(X, j), j in effects
+            values, is_effect = column_values(X, j), j in effects
             if not is_effect and values.dtype.kind != "O":
                 made.append(_Encoded(j, name, None))
                 continue
@@ -255,7 +259,7 @@ class TableEncoder:
     @staticmethod
     def complete(X: Any) -> Mask:
         """Return which rows of a table have no missing cell."""
-        gone = [_missing(_column(X, j)) for j in range(_n_columns(X))]
+        gone = [_missing(column_values(X, j)) for j in range(_n_columns(X))]
         return np.asarray(~np.logical_or.reduce(gone))
 
     def numbers(self, X: Any) -> Any:
@@ -270,7 +274,7 @@ class TableEncoder:
                     f"X must have the columns of the fit in the same order: column {one.place} is "
                     f"{str(known[one.place])!r}, at the fit it was {one.name!r}."
                 )
-            values = _column(X, one.place)
+            values = column_values(X, one.place)
             gone = _missing(values)
             if gone.any():
                 row = int(np.argmax(gone))

@@ -22,11 +22,13 @@ def main(argv: list[str] | None = None) -> int:
     int
     """
     try:
+        import pyarrow  # noqa: F401
         import rich  # noqa: F401
         import typer  # noqa: F401
     except ImportError as error:
         print(
-            f'rectiline: the command needs {error.name}: pip install typer rich (the extra "cli").',
+            f"rectiline: the command needs {error.name}: pip install pyarrow typer rich (the extra "
+            '"cli").',
             file=sys.stderr,
         )
         return 2

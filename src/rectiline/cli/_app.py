@@ -22,10 +22,11 @@ from rectiline.cli._fit import (
     proof_words,
     scores,
     targets,
+    write_columns,
 )
 from rectiline.cli._model import Model
-from rectiline.cli._read import write_columns
-from rectiline.cli._table import Asked, read_blocks, read_table
+from rectiline.cli._table import read_blocks, read_table
+from rectiline.cli._terms import Asked
 
 __all__ = ["run"]
 
@@ -104,9 +105,9 @@ def fit(
         ),
     ] = None,
     C: Annotated[float | None, typer.Option("--C", help="Factor on the losses.")] = None,
-    constraint: Annotated[
+    constraints: Annotated[
         list[str] | None,
-        typer.Option(help='Such as "bmi >= 0" or "a + b == 1"; may be repeated.'),
+        typer.Option("--constraint", help='Such as "bmi >= 0" or "a + b == 1"; may be repeated.'),
     ] = None,
     weight: Weight = None,
     features: Names = None,
@@ -123,30 +124,13 @@ def fit(
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> int:
     """Fit a linear model, score it, and say how close to optimal it is proved to be."""
-    asked = Asked(
-        target,
-        weight,
-        _listed(features),
-        _listed(drop),
-        _listed(categorical),
-        missing,
-        separator,
-        encoding,
-    )
-    terms = {
-        "data": str(data),
-        **vars(asked),
-        "loss": loss,
-        "penalty": penalty,
-        "C": C,
-        "constraints": list(constraint or []),
-        "intercept": intercept,
-        "tol": tol,
-        "time_limit": time_limit,
-    }
+    given = dict(locals())
+    terms = {k: v for k, v in given.items() if k not in ("output", "certificate", "as_json")}
+    terms |= {"data": str(data), "constraints": list(constraints or [])}
+    terms |= {name: _listed(terms[name]) for name in ("features", "drop", "categorical")}
     for path in (output, certificate):
         checked_output(path)
-    table = read_table(data, asked)
+    table = read_table(data, Asked.of(terms))
     shown = sys.stdout.isatty() and not as_json and str(output) != "-"
     try:
         estimator, model = fit_table(table, terms, progress_bar=shown)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import csv
 import os
+import sys
 import time
 import warnings
+from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import numpy as np
 
@@ -25,6 +28,7 @@ __all__ = [
     "proof_words",
     "scores",
     "targets",
+    "write_columns",
 ]
 
 _MOST_CLASSES = 100
@@ -158,3 +162,14 @@ def scores(estimator: Any, table: Table) -> str:
         below = np.average(y <= estimator.predict(table.X) + rounding, weights=weight)
         return f"{below:.4f} of the targets are at most as large as predicted"
     return f"R2 {score:.4f} (a constant alone: 0)"
+
+
+def write_columns(path: Path, columns: dict[str, Any]) -> None:
+    """Write columns of equal length as CSV with a header line; "-" is the standard output."""
+    with ExitStack() as stack:
+        file: TextIO = sys.stdout
+        if str(path) != "-":
+            file = stack.enter_context(path.open("w", newline="", encoding="utf-8"))
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(columns)
+        writer.writerows(zip(*(np.asarray(one).tolist() for one in columns.values()), strict=True))

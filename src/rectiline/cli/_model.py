@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -13,8 +12,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from rectiline.backends import TableEncoder
-from rectiline.cli._table import Asked
-from rectiline.cli._terms import read_loss, read_penalty
+from rectiline.cli._terms import Asked, read_loss, read_penalty
 from rectiline.constraints import named_constraints
 from rectiline.estimators import PLQClassifier, PLQRegressor
 from rectiline.problems import Certificate, DualPoint
@@ -91,8 +89,7 @@ class Model:
     @property
     def asked(self) -> Asked:
         """The columns that the fit was about."""
-        known = {name: self.terms[name] for name in _ASKED if name in self.terms}
-        return Asked(**known)
+        return Asked.of(self.terms)
 
     def proved_estimator(self) -> Any:
         """Return the estimator if the file says which problem was solved, as those of fit do."""
@@ -188,72 +185,51 @@ def save_model(path: str | Path, model: Any, target: str = "y") -> None:
     ).save(Path(path))
 
 
-_ASKED = tuple(Asked.__dataclass_fields__)
+_NUMBER, _LABEL = (int, float), (str, int, float)  # what a number and a label may be
+# What each part is made of (a list of its kind of items, or a type), and how a message calls it.
+_PARTS: dict[str, tuple[Any, str]] = {
+    "names": ([str], "a list of texts"),
+    "coef": ([[_NUMBER]], "rows of finite numbers"),
+    "intercept": ([_NUMBER], "a list of finite numbers"),
+    "classes": ([_LABEL], "null or at least two labels"),
+    "terms": (dict, "an object"),
+    "result": (dict, "an object"),
+}
+
+
+def _is_a(value: Any, kind: Any) -> bool:
+    """Whether a value is of a kind of `_PARTS`; numbers must be finite."""
+    if isinstance(kind, list):
+        return isinstance(value, list) and all(_is_a(item, kind[0]) for item in value)
+    if isinstance(value, bool):
+        return kind is _LABEL
+    is_finite = not isinstance(value, int | float) or abs(value) <= sys.float_info.max
+    return isinstance(value, kind) and is_finite
 
 
 def _of_first_version(parts: dict[str, Any]) -> dict[str, Any]:
     """Return the parts of a file of version 1, which had one problem, as those of version 2."""
-    known: dict[str, Any] = {k: parts[k] for k in ("names", "terms", "result") if k in parts}
-    if "coef" in parts:
-        known["coef"] = [parts["coef"]]
-    if "intercept" in parts:
-        known["intercept"] = [parts["intercept"]]
+    known = {name: value for name, value in parts.items() if name not in ("of", "labels")}
+    known |= {name: [parts[name]] for name in ("coef", "intercept") if name in parts}
     if "labels" in parts:
         known["classes"] = parts["labels"]
-    extra = set(parts) - {"names", "coef", "intercept", "of", "labels", "terms", "result"}
-    return known | {name: parts[name] for name in extra}
-
-
-def _is_number(value: Any) -> bool:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return False
-    return abs(value) <= sys.float_info.max
-
-
-def _is_list_of(is_item: Callable[[Any], bool]) -> Callable[[Any], bool]:
-    return lambda value: isinstance(value, list) and all(map(is_item, value))
-
-
-def _is_text(value: Any) -> bool:
-    return isinstance(value, str)
-
-
-def _is_object(value: Any) -> bool:
-    return isinstance(value, dict)
-
-
-def _are_classes(value: Any) -> bool:
-    if value is None:
-        return True
-    are_texts, are_numbers = _is_list_of(_is_text)(value), _is_list_of(_is_label)(value)
-    return (are_texts or are_numbers) and len(value) >= 2
-
-
-def _is_label(value: Any) -> bool:
-    return isinstance(value, bool) or _is_number(value)
-
-
-_SCHEMA: dict[str, tuple[Callable[[Any], bool], str]] = {
-    "names": (_is_list_of(_is_text), "a list of texts"),
-    "coef": (_is_list_of(_is_list_of(_is_number)), "rows of finite numbers"),
-    "intercept": (_is_list_of(_is_number), "a list of finite numbers"),
-    "classes": (_are_classes, "null or at least two labels"),
-    "terms": (_is_object, "an object"),
-    "result": (_is_object, "an object"),
-}
+    return known
 
 
 def _first_wrong_part(parts: dict[str, Any]) -> str | None:
     """Return what is wrong with the parts of a model file, or None."""
-    for name, (is_right, what) in _SCHEMA.items():
+    for name, (kind, what) in _PARTS.items():
         if name not in parts and name != "result":
             return f"{name!r} is missing"
-        if name in parts and not is_right(parts[name]):
+        given = parts.get(name, {})
+        if not _is_a(given, kind) and not (name == "classes" and given is None):
             return f"{name!r} must be {what}"
-    unknown = sorted(set(parts) - set(_SCHEMA))
+    unknown = sorted(set(parts) - set(_PARTS))
     if unknown:
         return f"{unknown[0]!r} is not a part of a model"
     coef, classes = parts["coef"], parts["classes"]
+    if classes is not None and (len(classes) < 2 or len({isinstance(c, str) for c in classes}) > 1):
+        return f"'classes' must be {_PARTS['classes'][1]}"
     if any(len(row) != len(parts["names"]) for row in coef):
         return f"a row of 'coef' does not have {len(parts['names'])} numbers"
     problems = 1 if classes is None or len(classes) == 2 else len(classes)

@@ -6,41 +6,33 @@ the features therefore say everything about the encoding: models and certificate
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+import csv
+import gzip
+import io
+import sys
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+from pyarrow import csv as arrow_csv
+from pyarrow import dataset
 
 from rectiline import rows
 from rectiline._typing import Mask, Vector
-from rectiline.backends import TableEncoder
-from rectiline.cli._read import ARROW, Columns, is_csv, read_batches, read_columns
+from rectiline.backends import TableEncoder, column_values
+from rectiline.cli._terms import Asked
 
-__all__ = ["Asked", "Frame", "Table", "read_blocks", "read_table"]
+__all__ = ["Table", "read_blocks", "read_table"]
 
+_ARROW = (".parquet", ".feather", ".arrow")
 _SVMLIGHT = (".svm", ".svmlight", ".libsvm", ".txt")
+_MISSING = ["", "NA", "N/A", "NaN", "nan", "null", "NULL", "None"]
+_SEPARATORS = ",;\t|"
 _LEVELS_WITHOUT_QUESTION = 100  # levels of a text column, unless it is named as categorical
-
-
-@dataclass(frozen=True)
-class Asked:
-    """What the options of the command say about the columns."""
-
-    target: str | None = None
-    weight: str | None = None
-    features: list[str] = field(default_factory=list)
-    drop: list[str] = field(default_factory=list)
-    categorical: list[str] = field(default_factory=list)
-    missing: str = "error"
-    separator: str | None = None
-    encoding: str = "utf-8"
-
-    def without_target(self) -> Asked:
-        """Return what is needed to predict."""
-        return replace(self, target=None, weight=None, features=[], drop=[], categorical=[])
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,9 +48,9 @@ class Table:
     @property
     def numbers(self) -> Any:
         """X as a matrix."""
-        if not isinstance(self.X, Frame):
+        if not isinstance(self.X, pa.Table):
             return self.X
-        return TableEncoder.of_names(self.names, self.X.columns).numbers(self.X)
+        return TableEncoder.of_names(self.names, self.X.column_names).numbers(self.X)
 
     @property
     def n_dropped(self) -> int:
@@ -83,17 +75,18 @@ def read_table(path: Path, asked: Asked, names: Sequence[str] | None = None) -> 
     if asked.missing not in ("error", "drop"):
         raise ValueError(f"--missing {asked.missing}: allowed are error and drop.")
     try:
-        if is_csv(path) or path.is_dir() or path.suffix.lower() in ARROW:
-            texts = _text_columns(asked, names)
-            columns = read_columns(path, texts, asked.separator, asked.encoding)
-            return _from_columns(path, columns, asked, names)
+        if str(path) == "-" or path.name.lower().removesuffix(".gz").endswith((".csv", ".tsv")):
+            return _of_arrow(path, _read_csv(path, asked, names), asked, names)
+        if path.is_dir() or path.suffix.lower() in _ARROW:
+            return _of_arrow(path, _dataset(path).to_table(), asked, names)
         if path.suffix.lower() in (".npz", ".npy"):
             return _numpy(path, asked, names)
         if path.suffix.lower() in _SVMLIGHT:
             return _svmlight(path, asked, names)
-    except OSError as error:
-        raise ValueError(f"{path}: the file cannot be read: {error.strerror or error}.") from None
-    known = ", ".join([".csv", ".tsv", *ARROW, ".npz", ".npy", *_SVMLIGHT])
+    except (OSError, pa.ArrowInvalid) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise ValueError(f"{path}: the file cannot be read: {reason}.") from None
+    known = ", ".join([".csv", ".tsv", *_ARROW, ".npz", ".npy", *_SVMLIGHT])
     raise ValueError(f"{path}: the ending {path.suffix!r} is not one of {known}.")
 
 
@@ -101,13 +94,58 @@ def read_blocks(
     path: Path, asked: Asked, names: Sequence[str]
 ) -> Iterator[tuple[Any, Any, Vector | None]]:
     """Yield ``(X, y, weight)``: Parquet and Feather files batch by batch, others as one block."""
-    if path.suffix.lower() in ARROW and path.exists():
-        for columns in read_batches(path, _text_columns(asked, names)):
-            part = _from_columns(path, columns, asked, names)
-            yield part.numbers, part.y, part.weight
+    if path.suffix.lower() in _ARROW and path.exists():
+        batches = (batch for batch in _dataset(path).to_batches() if batch.num_rows)
+        tables = map(pa.Table.from_batches, ([batch] for batch in batches))
+        parts: Iterable[Table] = (_of_arrow(path, one, asked, names) for one in tables)
     else:
-        table = read_table(path, asked, names)
-        yield table.numbers, table.y, table.weight
+        parts = [read_table(path, asked, names)]
+    for part in parts:
+        yield part.numbers, part.y, part.weight
+
+
+# ---- tables with named columns ----
+
+
+def _dataset(path: Path) -> Any:
+    """Return a Parquet or Feather file, or a folder of Parquet files."""
+    is_parquet = path.is_dir() or path.suffix.lower() == ".parquet"
+    return dataset.dataset(path, format="parquet" if is_parquet else "feather")
+
+
+def _read_csv(path: Path, asked: Asked, names: Sequence[str] | None) -> pa.Table:
+    """Return the columns of a CSV file, which may be compressed or come from the standard input."""
+    content = _content(path, asked.encoding)
+    first = content[: content.find("\n") + 1 or None]
+    separator = asked.separator or max(_SEPARATORS, key=first.count)
+    header = next(csv.reader([first], delimiter=separator), [])
+    if not content[len(first) :].strip():
+        raise ValueError(f"{path}: a header line and at least one row are needed.")
+    texts = dict.fromkeys(_text_columns(asked, names), pa.string())
+    return arrow_csv.read_csv(
+        io.BytesIO(content.encode()),
+        arrow_csv.ReadOptions(column_names=[name.strip() for name in header], skip_rows=1),
+        arrow_csv.ParseOptions(delimiter=separator, newlines_in_values=True),
+        arrow_csv.ConvertOptions(
+            null_values=_MISSING, strings_can_be_null=True, column_types=texts
+        ),
+    )
+
+
+def _content(path: Path, encoding: str) -> str:
+    """Return the text of a file, or of the standard input, without a byte order mark."""
+    if str(path) == "-":
+        data = sys.stdin.buffer.read()
+    else:
+        data = path.read_bytes()
+        data = gzip.decompress(data) if path.name.lower().endswith(".gz") else data
+    try:
+        return data.decode("utf-8-sig" if encoding == "utf-8" else encoding)
+    except (UnicodeDecodeError, LookupError) as error:
+        raise ValueError(
+            f"{path}: the text cannot be read as {encoding} ({error}); name its encoding, such as "
+            "--encoding latin-1."
+        ) from None
 
 
 def _text_columns(asked: Asked, names: Sequence[str] | None) -> list[str]:
@@ -116,58 +154,51 @@ def _text_columns(asked: Asked, names: Sequence[str] | None) -> list[str]:
     return sorted(known | set(asked.categorical))
 
 
-class Frame:
-    """Columns by name as the encoder of the estimators reads them."""
-
-    def __init__(self, columns: Columns, names: Sequence[str], used: Mask | None = None) -> None:
-        self.columns = list(names)
-        self._values = {one: columns[one] if used is None else columns[one][used] for one in names}
-        self.shape = (len(self._values[self.columns[0]]), len(self.columns))
-
-    def get_column(self, name: str) -> Any:
-        """Return a column, as a library of tables does."""
-        return SimpleNamespace(to_numpy=lambda: self._values[name])
-
-
-def _from_columns(path: Path, columns: Columns, asked: Asked, names: Sequence[str] | None) -> Table:
-    given = [*asked.features, *asked.drop, *asked.categorical]
-    for name in (asked.target, asked.weight, *given):
-        if name is not None and name not in columns:
-            raise _no_column(path, name, columns)
+def _of_arrow(path: Path, table: pa.Table, asked: Asked, names: Sequence[str] | None) -> Table:
+    name, count = Counter(table.column_names).most_common(1)[0]
+    if count > 1:
+        raise ValueError(f"{path}: {count} columns are called {name!r}; names must differ.")
+    if not len(table):
+        raise ValueError(f"{path}: there are no rows.")
+    apart = [asked.target, asked.weight, *asked.drop]
+    made = [name if name in table.column_names else name.partition("=")[0] for name in names or ()]
+    chosen = [one for one in asked.features or table.column_names if one not in apart]
+    chosen = chosen if names is None else list(dict.fromkeys(made))
+    for one in (*apart, *asked.categorical, *chosen):
+        if one is not None and one not in table.column_names:
+            listed = ", ".join(table.column_names[:12])
+            raise ValueError(f"{path}: there is no column {one!r}; there are {listed}.")
+    if not chosen:
+        raise ValueError(f"{path}: no column is left as a feature.")
+    for one in set(_text_columns(asked, names)) & set(table.column_names):
+        place = table.column_names.index(one)
+        table = table.set_column(place, one, table.column(one).cast(pa.string()))
     if names is None:
-        apart = {asked.target, asked.weight, *asked.drop}
-        chosen = [one for one in asked.features or columns if one not in apart]
-        if not chosen:
-            raise ValueError(f"{path}: no column is left as a feature.")
         for one in chosen:
-            _refuse_identifiers(path, one, columns[one], asked)
-    else:
-        chosen = list(dict.fromkeys(_source(path, name, columns) for name in names))
-    read = [one for one in dict.fromkeys([*chosen, asked.target, asked.weight]) if one is not None]
-    used = _complete(path, columns, read, asked.missing)
-    frame = Frame(columns, chosen, used)
+            _refuse_identifiers(path, one, table, asked)
+    read = [one for one in dict.fromkeys([*chosen, *apart[:2]]) if one is not None]
+    used = _complete(path, table.select(read), asked.missing)
+    table = table if used.all() else table.filter(pa.array(used))
+    X = table.select(chosen)
     if names is None:
-        names = TableEncoder.learn(frame, categorical="onehot").names.tolist()
-    y = None if asked.target is None else columns[asked.target][used]
-    weight = None if asked.weight is None else _numbers(path, asked.weight, columns)[used]
-    return Table(frame, list(names), y, weight, used)
+        names = TableEncoder.learn(X, categorical="onehot").names.tolist()
+    y, weight = (None if one is None else _vector(table, one) for one in apart[:2])
+    if weight is not None and weight.dtype == object:
+        raise ValueError(
+            f"{path}: column {asked.weight!r} must hold numbers; it holds {weight[0]!r}."
+        )
+    return Table(X, list(names), y, weight, used)
 
 
-def _source(path: Path, name: str, columns: Columns) -> str:
-    """Return the column that a feature is made from."""
-    column = name if name in columns else name.partition("=")[0]
-    if column not in columns:
-        raise _no_column(path, column, columns)
-    return column
+def _vector(table: pa.Table, name: str) -> Any:
+    """Return a column of texts as objects, any other as numbers."""
+    values = column_values(table, table.column_names.index(name))
+    return values if values.dtype == object else values.astype(np.float64)
 
 
-def _no_column(path: Path, name: str, columns: Columns) -> ValueError:
-    listed = ", ".join(list(columns)[:12])
-    return ValueError(f"{path}: there is no column {name!r}; there are {listed}.")
-
-
-def _refuse_identifiers(path: Path, name: str, values: Any, asked: Asked) -> None:
+def _refuse_identifiers(path: Path, name: str, table: pa.Table, asked: Asked) -> None:
     """Refuse a text column with very many levels, unless it is named as categorical."""
+    values = _vector(table, name)
     if values.dtype != object or name in asked.categorical:
         return
     levels = sorted({value for value in values.tolist() if value is not None})
@@ -178,29 +209,22 @@ def _refuse_identifiers(path: Path, name: str, values: Any, asked: Asked) -> Non
         )
 
 
-def _complete(path: Path, columns: Columns, read: list[str], missing: str) -> Mask:
-    """Return which rows have no missing cell in the columns that are read."""
-    if missing == "error":
-        for name in read:
-            here = TableEncoder.complete(Frame(columns, [name]))
-            if not here.all():
-                row = int(np.argmin(here))
-                raise ValueError(
-                    f"{path}: column {name!r}, data row {row + 1} is missing; leave such rows "
-                    "out with --missing drop."
-                )
-    used = TableEncoder.complete(Frame(columns, read))
+def _complete(path: Path, table: pa.Table, missing: str) -> Mask:
+    """Return which rows have no missing cell."""
+    used = TableEncoder.complete(table)
+    if missing == "error" and not used.all():
+        name, row = next(
+            (name, int(np.argmin(here)))
+            for name in table.column_names
+            if not (here := TableEncoder.complete(table.select([name]))).all()
+        )
+        raise ValueError(
+            f"{path}: column {name!r}, data row {row + 1} is missing; leave such rows out with "
+            "--missing drop."
+        )
     if not used.any():
         raise ValueError(f"{path}: every row has a missing cell.")
     return used
-
-
-def _numbers(path: Path, name: str, columns: Columns) -> Vector:
-    values = columns[name]
-    if values.dtype == object:
-        text = next(one for one in values.tolist() if one is not None)
-        raise ValueError(f"{path}: column {name!r} must hold numbers; it holds {text!r}.")
-    return np.asarray(values, dtype=np.float64)
 
 
 # ---- files that hold matrices ----

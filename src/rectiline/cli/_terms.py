@@ -1,14 +1,15 @@
-"""Short forms of losses and penalties: ``pinball:0.9``, ``l1:0.01``."""
+"""What options mean: columns, and short forms of losses and penalties (``pinball:0.9``)."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from rectiline import losses, penalties
 
-__all__ = ["read_loss", "read_penalty"]
+__all__ = ["Asked", "read_loss", "read_penalty"]
 
 # How each penalty is written, and how it is made of the number of columns and the numbers given.
 _PENALTIES: dict[str, tuple[str, Callable[..., penalties.Penalty | None]]] = {
@@ -20,6 +21,29 @@ _PENALTIES: dict[str, tuple[str, Callable[..., penalties.Penalty | None]]] = {
     # Without a penalty an estimator would leave out a level of each category, here all are kept.
     "none": ("none", lambda d: penalties.Columnwise([0.0] * d, [0.0] * d)),
 }
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What the options of the command say about the columns."""
+
+    target: str | None = None
+    weight: str | None = None
+    features: list[str] = field(default_factory=list)
+    drop: list[str] = field(default_factory=list)
+    categorical: list[str] = field(default_factory=list)
+    missing: str = "error"
+    separator: str | None = None
+    encoding: str = "utf-8"
+
+    @classmethod
+    def of(cls, terms: Mapping[str, Any]) -> Asked:
+        """Return what the options of a fit say about the columns."""
+        return cls(**{name: terms[name] for name in cls.__dataclass_fields__ if name in terms})
+
+    def without_target(self) -> Asked:
+        """Return what is needed to predict."""
+        return replace(self, target=None, weight=None, features=[], drop=[], categorical=[])
 
 
 def read_loss(text: str) -> losses.Loss:
