@@ -10,9 +10,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from html import escape
-from importlib.resources import files
 from pathlib import Path
-from string import Template
 from typing import Any
 
 import numpy as np
@@ -114,10 +112,7 @@ def write_report(
         certificate = partial(solutions[0].save, problem=problems[0], columns=known)
     if certificate is not None:
         content += sections.checker(certificate, problems[0].n_samples * problems[0].n_features)
-    template = Template(files("rectiline.reports").joinpath("page.html").read_text("utf-8"))
-    script = sections.checker_script() if "data-rectiline-checker" in content else ""
-    page = template.substitute(content=content + sections.how_to_verify() + script)
-    Path(path).write_text(page, "utf-8")
+    Path(path).write_text(sections.template("page.html", content=content), "utf-8")
 
 
 def _names(problem: Problem, given: Sequence[str] | None) -> list[str]:

@@ -6,17 +6,23 @@ import base64
 import datetime
 import io
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from html import escape
 from importlib.metadata import version
-from pathlib import Path
+from importlib.resources import files
+from string import Template
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rectiline._typing import Vector
+from rectiline.losses import Loss
 from rectiline.problems import Problem
-from rectiline.reports._svg import bars, histogram, line
+from rectiline.reports._convergence import ConvergenceDisplay
+from rectiline.reports._loss import LossDisplay
+from rectiline.reports._plots import short
+from rectiline.reports._svg import picture
 from rectiline.reports._tables import solution_table
 from rectiline.solvers import Solution
 
@@ -24,6 +30,7 @@ _MOST_BARS = 30  # coefficients in the picture, the largest ones
 _MOST_ROWS = 200  # rows of a table
 _MOST_CLASSES = 12  # classes in the table of true and predicted ones
 _MOST_LOSSES = 4  # losses with a picture
+_BINS = 40  # of the histogram of residuals
 _MOST_ENTRIES_TO_CERTIFY = 10_000_000  # of X: writing the certificate reads all of them twice
 
 
@@ -191,8 +198,19 @@ def coefficients(names: Sequence[str], solution: Solution) -> str:
     note = f"<p>{used} of {coef.size} coefficients are not zero."
     if coef.size > _MOST_BARS:
         note += f" The picture shows the {_MOST_BARS} largest."
-    picture = bars([names[j] for j in top], coef[top])
-    return section("Coefficients", f"{note}</p>{picture}{_table(('name', 'value'), rows)}")
+    inches = (5.8, 0.6 + 0.2 * top.size)
+    drawn = picture(partial(_draw_bars, [names[j] for j in top], coef[top]), inches)
+    return section("Coefficients", f"{note}</p>{drawn}{_table(('name', 'value'), rows)}")
+
+
+def _draw_bars(names: Sequence[str], values: Vector, ax: Any) -> None:
+    """Draw bars around zero, one for each name; the second colour stands for negative ones."""
+    at = np.arange(values.size)
+    for k, some in enumerate((values >= 0, values < 0)):
+        ax.barh(at[some], values[some], color=f"C{k}")
+    ax.set_yticks(at, list(map(short, names)))
+    ax.invert_yaxis()
+    ax.axvline(0.0, color=ax.spines["left"].get_edgecolor(), linewidth=0.8)
 
 
 def fit(problem: Problem, solution: Solution) -> str:
@@ -208,7 +226,12 @@ def fit(problem: Problem, solution: Solution) -> str:
     words = f"<p>5 %, 50 % and 95 %: {low:.4g}, {middle:.4g}, {high:.4g}.</p>"
     if kind == "margin":
         words += f"<p>{np.mean(t > 0):.1%} of the rows are on the right side.</p>"
-    return section(title, histogram(t, (axis, "rows")) + words)
+
+    def draw(ax: Any) -> None:
+        ax.hist(t, bins=_BINS, rwidth=0.95)
+        ax.set(xlabel=axis, ylabel="rows")
+
+    return section(title, picture(draw) + words)
 
 
 def constraints(names: Sequence[str], problem: Problem, solution: Solution) -> str:
@@ -268,27 +291,24 @@ def _cell(value: Any) -> str:
 
 def convergence(solution: Solution) -> str:
     """Return the certified gap against time, or nothing if it was proved once only."""
-    points = [(one.seconds, one.relative_gap) for one in solution.history]
-    shown = [(at, gap) for at, gap in points if 0.0 < gap < np.inf]
-    if len(shown) < 2:
+    if len(solution.history) < 2:
         return ""
-    seconds, gaps = zip(*shown, strict=True)
-    axes = ("seconds", "certified relative gap")
-    words = f"<p>{escape(solution.reason)}.</p>"
-    return section("Convergence", line(seconds, gaps, axes, log=True, dots=True) + words)
+
+    def draw(ax: Any) -> None:
+        ConvergenceDisplay.from_solution(solution, ax=ax)
+
+    return section("Convergence", f"{picture(draw)}<p>{escape(solution.reason)}.</p>")
 
 
 def loss_curve(problem: Problem) -> str:
     """Return a picture of each loss, the first few if there are many."""
-    axis = {"residual": "y minus prediction", "margin": "label times decision value"}
-    pictures = []
-    for loss in problem.losses[:_MOST_LOSSES]:
-        knots = loss.curve.knots
-        reach = max(float(np.ptp(knots)), 1.0)
-        t = np.linspace(knots[0] - reach, knots[-1] + reach, 241)
-        labels = (axis.get(loss.of, "prediction"), repr(loss))
-        pictures.append(line(t, loss.curve.value(t), labels))
+    shown = problem.losses[:_MOST_LOSSES]
+    pictures = [picture(partial(_draw_loss, loss)) for loss in shown]
     return section("The loss", "".join(pictures))
+
+
+def _draw_loss(loss: Loss, ax: Any) -> None:
+    LossDisplay.from_losses(loss, ax=ax)
 
 
 def checker(save: Callable[[Any], None], n_entries: int) -> str:
@@ -301,33 +321,13 @@ def checker(save: Callable[[Any], None], n_entries: int) -> str:
     except (ValueError, RuntimeError, AttributeError):  # no proof, or none that a file can hold
         return ""
     held = base64.b64encode(file.getvalue()).decode("ascii")
-    return section(
-        "Verify here",
-        "<p>This page holds the certificate and a checker. Choose or drop the data (.csv, .npy or "
-        ".npz): the gap is proved again from them in this browser, and nothing leaves it.</p>"
-        f'<div data-rectiline-checker><div hidden data-part="embedded">{held}</div>'
-        '<p><label>Data <input type="file" data-part="data"></label></p>'
-        '<p><label>Target column <input data-part="target"></label> '
-        '<label>Weight column <input data-part="weight"></label></p>'
-        '<button data-part="verify">Verify</button>'
-        '<p class="verdict" data-part="verdict" role="status"></p></div>',
-    )
+    return template("verify.html", certificate=held, checker=_text("checker.js"))
 
 
-def checker_script() -> str:
-    """Return the checker, once for a page."""
-    script = Path(__file__).with_name("checker.js").read_text("utf-8")
-    return f"<script>{script}</script>"
+def template(name: str, **parts: str) -> str:
+    """Return a file of this folder with its placeholders filled."""
+    return Template(_text(name)).substitute(parts)
 
 
-def how_to_verify() -> str:
-    """Return how anybody can repeat the proof."""
-    commands = (
-        'model.save_certificate("fit.rlcert", X, y)  # or solution.save("fit.rlcert")\n'
-        "rectiline verify fit.rlcert DATA"
-    )
-    return section(
-        "How to verify",
-        f"<pre>{escape(commands)}</pre><p>The checker is one file on NumPy alone. It contains no "
-        "solver and proves the gap again from the data.</p>",
-    )
+def _text(name: str) -> str:
+    return files("rectiline.reports").joinpath(name).read_text("utf-8")
