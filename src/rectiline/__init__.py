@@ -42,26 +42,12 @@ if TYPE_CHECKING:
 __version__ = "0.3.0"
 
 # The scikit-learn face is imported on first use: solving a Problem does not pay for it.
-_LATE = {
-    "DistributionRegressor": "rectiline.estimators",
-    "ExpectedShortfallRegressor": "rectiline.estimators",
-    "MatrixFactorization": "rectiline.estimators",
-    "MultiTaskClassifier": "rectiline.estimators.multitask",
-    "MultiTaskClassifierCV": "rectiline.estimators.multitask",
-    "MultiTaskRegressor": "rectiline.estimators.multitask",
-    "MultiTaskRegressorCV": "rectiline.estimators.multitask",
-    "PLQClassifier": "rectiline.estimators",
-    "PLQClassifierCV": "rectiline.estimators",
-    "PLQRegressor": "rectiline.estimators",
-    "PLQRegressorCV": "rectiline.estimators",
-    "Path": "rectiline.paths",
-    "QuantileRegressor": "rectiline.estimators",
-    "QuantileRegressorCV": "rectiline.estimators",
-    "formula": "rectiline.formulas",
-    "make_scorer": "rectiline.estimators",
-    "path": "rectiline.paths",
-    "quantile_process": "rectiline.inference",
-}
+_ROOMS_OF_LATE_NAMES = {
+    "Path": "paths",
+    "formula": "formulas",
+    "path": "paths",
+    "quantile_process": "inference",
+}  # of those that are no estimators
 _LATE_ROOMS = ("datasets", "estimators", "formulas", "inference", "paths", "reports", "verify")
 
 __all__ = [
@@ -105,10 +91,12 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name in _LATE:
-        return getattr(importlib.import_module(_LATE[name]), name)
     if name in _LATE_ROOMS:
         return importlib.import_module(f"rectiline.{name}")
+    if name in __all__:
+        room = "estimators.multitask" if name.startswith("MultiTask") else "estimators"
+        room = _ROOMS_OF_LATE_NAMES.get(name, room)
+        return getattr(importlib.import_module(f"rectiline.{room}"), name)
     raise AttributeError(f"module 'rectiline' has no attribute {name!r}")
 
 

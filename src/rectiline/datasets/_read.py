@@ -16,7 +16,6 @@ __all__ = ["read"]
 def read(
     file: str,
     target: str,
-    description: str,
     return_X_y: bool,
     as_frame: bool,
     *,
@@ -28,7 +27,8 @@ def read(
     Parameters
     ----------
     file : str
-        Name of the file; its first line names the columns.
+        Name of the files without their endings: .csv, whose first line names the columns, and .txt
+        with a description.
     target : str
         Column of the targets.
     apart : sequence of str
@@ -36,7 +36,8 @@ def read(
     kind : type
         Type of the targets.
     """
-    text = (resources.files("rectiline.datasets") / "data" / file).read_text("utf-8")
+    folder = resources.files("rectiline.datasets") / "data"
+    text = (folder / f"{file}.csv").read_text("utf-8")
     header, *rows = csv.reader(text.splitlines())
     columns = dict(zip(header, zip(*rows, strict=True), strict=True))
     names = [name for name in header if name != target and name not in apart]
@@ -58,7 +59,7 @@ def read(
         target=values,
         feature_names=names,
         target_name=target,
-        DESCR=description,
+        DESCR=(folder / f"{file}.txt").read_text("utf-8"),
         **others,
     )
 

@@ -8,13 +8,12 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
+from rectiline._column_names import names_of
 from rectiline.backends import take_rows
 from rectiline.rows._base import SlicedRows
-from rectiline.rows._block import Block, refuse_non_finite
+from rectiline.rows._block import Block
 
-__all__ = ["ArrayRows", "array_block", "block_length", "checked_matrix", "checked_vector"]
-
-_BLOCK_BYTES = 1 << 25  # of X in one block: long enough to read, short enough to show progress
+__all__ = ["ArrayRows", "array_block", "checked_matrix", "checked_vector"]
 
 
 class ArrayRows(SlicedRows):
@@ -27,35 +26,26 @@ class ArrayRows(SlicedRows):
         sample_weight: ArrayLike | None = None,
         block_rows: int | None = None,
     ) -> None:
-        super().__init__()
-        self._X = checked_matrix(X)
-        n, self.n_features = (int(size) for size in self._X.shape)
-        if n == 0 or self.n_features == 0:
-            raise ValueError(f"X must have at least one row and one column; got shape {X.shape}.")
-        self.dtype = np.dtype(np.float32 if self._X.dtype == np.float32 else np.float64)
-        self._y = None if y is None else checked_vector("y", y, n)
-        self._weight = None
+        matrix = checked_matrix(X)
+        n = matrix.shape[0]
+        targets = None if y is None else checked_vector("y", y, n)
+        weight = None
         if sample_weight is not None:
-            self._weight = checked_vector("sample_weight", sample_weight, n).astype(np.float64)
-        self.has_target, self.has_weight = y is not None, sample_weight is not None
-        size = self._X.dtype.itemsize * self.n_features
-        if sp.issparse(self._X):
-            size = (self._X.data.nbytes + self._X.indices.nbytes) / n
-        self.block_rows = block_length(block_rows, size)
-        self._n_rows = n
-        names = getattr(X, "columns", None)
-        if names is not None and all(isinstance(name, str) for name in names):
-            self.feature_names = tuple(names)
+            weight = checked_vector("sample_weight", sample_weight, n).astype(np.float64)
+        super().__init__(matrix, targets, weight, block_rows)
+        names = names_of(X)
+        self.feature_names = None if names is None else tuple(names)
 
-    @property
-    def X(self) -> Any:
-        """The whole matrix."""
-        return self._X
+    def _bytes_per_row(self) -> float:
+        if sp.issparse(self._X):
+            return float(self._X.data.nbytes + self._X.indices.nbytes) / self.n_rows
+        return super()._bytes_per_row()
 
     @property
     def targets_in_memory(self) -> NDArray[Any] | None:
         """All targets."""
-        return self._y
+        targets: NDArray[Any] | None = self._y
+        return targets
 
     def _block(self, some: Any, start: int) -> Block:
         if not isinstance(some, slice):
@@ -64,10 +54,8 @@ class ArrayRows(SlicedRows):
             X = _sparse_view(self._X, some.start, some.stop)
         else:
             X = self._X[some]
-        if X.dtype not in (np.float32, np.float64) or not X.dtype.isnative:
-            X = X.astype(np.float64)  # a block of integers is converted when it is read
-        y = None if self._y is None else self._y[some]
-        return Block(X, y, None if self._weight is None else self._weight[some], start)
+        y, weight = (None if part is None else part[some] for part in (self._y, self._weight))
+        return Block(X, y, weight, start).cast(self.dtype)
 
 
 def _sparse_view(X: Any, start: int, stop: int) -> Any:
@@ -78,18 +66,6 @@ def _sparse_view(X: Any, start: int, stop: int) -> Any:
     part.indptr = X.indptr[start : stop + 1] - first
     part.has_canonical_format = True  # `checked_matrix` has seen to it
     return part
-
-
-def block_length(
-    block_rows: int | None, bytes_per_row: float, block_bytes: int = _BLOCK_BYTES
-) -> int:
-    """Return how many rows a block has: those asked for, or as many as fill `block_bytes`."""
-    if block_rows is None:
-        return max(1, int(block_bytes / max(bytes_per_row, 1.0)))
-    whole = isinstance(block_rows, (int, np.integer)) and not isinstance(block_rows, bool)
-    if not whole or block_rows < 1:
-        raise ValueError(f"block_rows={block_rows!r}: must be a positive integer or None.")
-    return int(block_rows)
 
 
 def checked_matrix(X: Any, name: str = "X") -> Any:
@@ -128,15 +104,12 @@ def checked_vector(name: str, values: ArrayLike, n: int) -> NDArray[Any]:
     return vector
 
 
-def array_block(start: int, shape: tuple[bool, bool, str], *part: Any) -> Block:
-    """Return a block of X, y and weight; `shape`: whether there are y and weight, and the type."""
-    has_target, has_weight, dtype = shape
-    X = checked_matrix(part[0])
-    X = X if X.dtype == np.dtype(dtype) else X.astype(dtype)
-    y, weight = part[1] if has_target else None, part[-1] if has_weight else None
-    for vector in (y, weight):
-        if vector is not None:
-            checked_vector(f"y or weight from row {start} on", vector, X.shape[0])
-    block = Block(X, y, None if weight is None else np.asarray(weight, np.float64), start)
-    refuse_non_finite(block)
-    return block
+def array_block(X: Any, y: Any, weight: Any, start: int, title: str = "") -> Block:
+    """Return X, y and weight as a block, after a look at them; `title` is for messages."""
+    X = checked_matrix(X, f"{title}X")
+    if y is not None:
+        y = checked_vector(f"{title}y", y, X.shape[0])
+    if weight is not None:
+        weight = checked_vector(f"{title}weight", weight, X.shape[0])
+    is_single = X.dtype == np.float32
+    return Block(X, y, weight, start).cast(np.dtype(np.float32 if is_single else np.float64))

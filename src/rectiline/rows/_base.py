@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import ABC
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeVar
 
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rectiline._polling import checkpoint
-from rectiline.rows._block import Block, join, pick
+from rectiline.rows._block import Block, block_length, join, pick
 from rectiline.rows._engines import Work, checked_executor, run_work
 
 State = TypeVar("State")
@@ -228,11 +228,33 @@ class SlicedRows(RowBlocks):
 
     has_random_access = True
     is_in_memory = True
-    block_rows: int
 
-    @abstractmethod
-    def _block(self, some: Any, start: int) -> Any:
+    def __init__(self, X: Any, y: Any, weight: Any, block_rows: int | None) -> None:
+        super().__init__()
+        n, self.n_features = (int(size) for size in X.shape)
+        if n == 0 or self.n_features == 0:
+            raise ValueError(
+                f"X must have at least one row and one column; got shape {tuple(X.shape)}."
+            )
+        self._X, self._y, self._weight = X, y, weight
+        self.has_target, self.has_weight = y is not None, weight is not None
+        is_single = str(X.dtype).endswith("float32")
+        self.dtype = np.dtype(np.float32 if is_single else np.float64)
+        self._n_rows = n
+        self.block_rows = block_length(block_rows, self._bytes_per_row())
+
+    def _bytes_per_row(self) -> float:
+        return float(self._X.dtype.itemsize * self.n_features)
+
+    @property
+    def X(self) -> Any:
+        """The whole matrix."""
+        return self._X
+
+    def _block(self, some: Any, start: int) -> Block:
         """Return the rows of a slice, or of an array of numbers."""
+        y, weight = (None if part is None else part[some] for part in (self._y, self._weight))
+        return Block(self._X[some], y, weight, start).cast(self.dtype)
 
     def items(self) -> Iterable[Any]:
         """Yield blocks of equal length."""
@@ -241,8 +263,7 @@ class SlicedRows(RowBlocks):
 
     def take(self, rows: NDArray[np.int64]) -> Block:
         """Return copies of some rows, in the order given, as one block."""
-        found: Block = self._block(np.asarray(rows, dtype=np.int64), 0)
-        return found
+        return self._block(np.asarray(rows, dtype=np.int64), 0)
 
 
 class _Stream:

@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Block", "join", "pick", "refuse_non_finite"]
+__all__ = ["Block", "block_length", "join", "pick", "refuse_non_finite"]
+
+_BLOCK_BYTES = 1 << 25  # of X in one block: long enough to read, short enough to show progress
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -58,6 +60,14 @@ class Block:
         y, weight = (None if part is None else part[at] for part in (self.y, self.weight))
         return Block(self.X[at], y, weight, self.start)
 
+    def cast(self, dtype: np.dtype[Any]) -> Block:
+        """Return the block with X of a type, and weights in double precision."""
+        X, weight = self.X, self.weight
+        if X.dtype != dtype:  # integers, other byte orders, files of several types
+            X = X.astype(dtype)
+        weight = None if weight is None else np.asarray(weight, np.float64)
+        return Block(X, self.y, weight, self.start)
+
     def fingerprint(self, of_all: bool = True) -> tuple[Any, ...]:
         """Return the size of the block with sums of all its bits, or with three of its rows.
 
@@ -100,6 +110,18 @@ class Block:
             for part in (self.y, self.weight)
         )
         return Block(X, y, weight, self.start)
+
+
+def block_length(
+    block_rows: int | None, bytes_per_row: float, block_bytes: int = _BLOCK_BYTES
+) -> int:
+    """Return how many rows a block has: those asked for, or as many as fill `block_bytes`."""
+    if block_rows is None:
+        return max(1, int(block_bytes / max(bytes_per_row, 1.0)))
+    whole = isinstance(block_rows, (int, np.integer)) and not isinstance(block_rows, bool)
+    if not whole or block_rows < 1:
+        raise ValueError(f"block_rows={block_rows!r}: must be a positive integer or None.")
+    return int(block_rows)
 
 
 def _sum_of_bits(values: Any) -> int:

@@ -11,7 +11,7 @@ import numpy as np
 
 from rectiline.rows._arrays import array_block
 from rectiline.rows._base import RowBlocks
-from rectiline.rows._block import Block
+from rectiline.rows._block import Block, refuse_non_finite
 from rectiline.rows._columns import Columns, frame_block, require_arrow
 
 __all__ = ["DaskRows", "from_dask", "is_dask"]
@@ -102,9 +102,8 @@ class DaskRows(RowBlocks):
         self._n_rows = int(ends[-1])
         if self._n_rows == 0 or self.n_features == 0:
             raise ValueError("X must have at least one row and one column.")
-        shape = (self.has_target, self.has_weight, self.dtype.str)
-        make = dask.delayed(array_block if columns is None else frame_block)
-        given: Any = shape if columns is None else pickle.dumps(columns)
+        make = dask.delayed(_array_block if columns is None else frame_block)
+        given: Any = (self.has_target, self.dtype) if columns is None else pickle.dumps(columns)
         blocks = [
             make(int(start), given, *part) for start, part in zip(ends[:-1], parts, strict=True)
         ]
@@ -115,6 +114,15 @@ class DaskRows(RowBlocks):
     def items(self) -> list[Any]:
         """Return the partitions."""
         return self._items
+
+
+def _array_block(start: int, given: tuple[bool, np.dtype[Any]], *part: Any) -> Block:
+    """Return partitions of X, y and weight as a block; `given`: whether y is one, and the type."""
+    has_target, dtype = given
+    y, weight = part[1] if has_target else None, part[1 + has_target :]
+    block = array_block(part[0], y, weight[0] if weight else None, start, f"from row {start} on: ")
+    refuse_non_finite(block)
+    return block.cast(dtype)
 
 
 class _Delayed:

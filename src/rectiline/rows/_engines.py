@@ -38,8 +38,6 @@ class Work:
         Names of the columns.
     marks_all : bool
         Whether the fingerprint of a block counts all of its entries.
-    targets : bool
-        Whether to open y and weight alone.
     """
 
     function: Callable[[Block, Any], Any]
@@ -48,17 +46,11 @@ class Work:
     looks_for_nan: bool
     names: Sequence[str] | None
     marks_all: bool
-    targets: bool = False
-
-    def opened(self, item: Any) -> Iterator[Block]:
-        """Yield the blocks of an item."""
-        found: Iterator[Block] = item.targets() if self.targets else item.blocks()
-        return found
 
     def run(self, block: Block) -> tuple[Any, tuple[Any, ...]]:
         """Return the result for a block, and its fingerprint."""
         shape = tuple(block.X.shape)
-        if len(shape) != 2 or (shape[1] != self.n_features and not self.targets):
+        if len(shape) != 2 or shape[1] != self.n_features:
             raise ValueError(
                 f"All blocks of the rows must have {self.n_features} columns; the one that starts "
                 f"at row {block.start} has shape {shape}."
@@ -71,7 +63,7 @@ class Work:
 
     def __call__(self, item: Any) -> list[tuple[Any, tuple[Any, ...]]]:
         """Return results and fingerprints of all blocks of an item; workers call this."""
-        return [self.run(block) for block in self.opened(item)]
+        return [self.run(block) for block in item.blocks()]
 
 
 def checked_executor(executor: Any) -> Any:
@@ -93,7 +85,7 @@ def run_work(
         for found in map_items(executor, work, items):
             yield from found
         return
-    blocks = (block for item in items for block in work.opened(item))
+    blocks = (block for item in items for block in item.blocks())
     for block in _read_ahead(blocks) if reads_ahead else blocks:
         yield work.run(block)
 

@@ -6,16 +6,17 @@ import glob
 import os
 import uuid
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from rectiline.rows._arrays import checked_vector
 from rectiline.rows._base import RowBlocks
 from rectiline.rows._cache import Cache, FileStamp, checked_cache
 from rectiline.rows._columns import Columns, require_arrow
 from rectiline.rows._npy import NpyRows
 from rectiline.rows._svmlight import SvmlightRows
-from rectiline.rows._tables import TableRows, listed_items
+from rectiline.rows._tables import TableRows
 
 __all__ = ["from_npy", "from_parquet", "from_svmlight", "from_table", "of_path"]
 
@@ -234,22 +235,18 @@ class TableOptions:
             raise ValueError(f'missing={self.missing!r}: must be "error" or "drop".')
 
 
-def _of_dataset(
-    data: Any, options: TableOptions, y: Any = None, sample_weight: Any = None
-) -> RowBlocks:
+def _of_dataset(data: Any, options: TableOptions) -> RowBlocks:
     """Return the rows of a data set or of a table in memory."""
-    drops = options.missing == "drop"
-    target, weight, columns = options.target, options.weight, options.columns
-    chosen = Columns(data.schema, target, weight, columns, options.categorical)
-    if drops and not (y is None and sample_weight is None):
-        raise ValueError('missing="drop": name the columns of target and weight beside it.')
+    chosen = Columns(
+        data.schema, options.target, options.weight, options.columns, options.categorical
+    )
     kept = _cache_of(data, chosen, options.cache)
     if kept is not None:
         data = _stored(kept, lambda: data.scanner(columns=chosen.names).to_reader())
-    items, chosen = listed_items(data, chosen, options.block_rows, drops, options.executor)
-    rows = TableRows(items, chosen, options.block_rows, y, sample_weight)
+    drops_nulls = options.missing == "drop"
+    rows = TableRows(data, chosen, options.block_rows, drops_nulls, options.executor)
     rows.cache = kept
-    return rows.on(options.executor)
+    return rows
 
 
 def _cache_of(data: Any, columns: Columns, cache: Any) -> Cache | None:
@@ -315,11 +312,17 @@ def from_table(table: Any, y: Any = None, sample_weight: Any = None, **given: An
             )
         else:
             kept = Cache(options.cache, ["stream", uuid.uuid4().hex])
-            snapshot, options = _snapshot(table), replace(options, cache=False)
+            snapshot, given["cache"] = _snapshot(table), False
             data = _stored(kept, lambda: _reader(table))
-    if not (isinstance(data, pyarrow.Table) or (y is None and sample_weight is None)):
-        raise ValueError("Name the columns of target and weight instead of passing y.")
-    rows = _of_dataset(data, options, y, sample_weight)
+    for option, name, values in (("target", "y", y), ("weight", "sample_weight", sample_weight)):
+        if values is None:
+            continue
+        if not isinstance(data, pyarrow.Table):
+            raise ValueError("Name the columns of target and weight instead of passing y.")
+        given[option] = f"__{option}__"
+        column = pyarrow.array(checked_vector(name, values, len(data)))
+        data = data.append_column(given[option], column)
+    rows = _of_dataset(data, TableOptions(**given))
     rows.snapshot = snapshot
     rows.cache = kept if kept is not None else rows.cache
     return rows

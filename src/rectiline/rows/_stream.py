@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
-import numpy as np
-
-from rectiline.rows._arrays import checked_matrix, checked_vector
+from rectiline._column_names import names_of
+from rectiline.backends import is_arrow
+from rectiline.rows._arrays import array_block
 from rectiline.rows._base import RowBlocks
 from rectiline.rows._block import Block
 
@@ -34,28 +34,20 @@ class StreamRows(RowBlocks):
         first = next(iter(self._opened()), None)
         if first is None:
             raise ValueError("open_blocks() yields no block; at least one row is needed.")
-        X, _, weight = self._parts(first, 0)
-        if n_features is not None and X.shape[1] != n_features:
+        block = self._block(first, 0, 0)
+        self.n_features = int(block.X.shape[1])
+        if n_features not in (None, self.n_features):
             raise ValueError(
-                f"n_features={n_features}, but the first block has {X.shape[1]} columns."
+                f"n_features={n_features}, but the first block has {self.n_features} columns."
             )
-        self.n_features = int(X.shape[1])
-        self.dtype = np.dtype(np.float32 if X.dtype == np.float32 else np.float64)
-        self.has_weight = weight is not None
-        self._set_names(feature_names, first[0])
-
-    def _set_names(self, names: Sequence[str] | None, X: Any) -> None:
-        """Take the names of the columns: those given, or those of a first block that is a table."""
-        if names is None:
-            names = getattr(X, "column_names", getattr(X, "columns", None))
-            if names is None or not all(isinstance(name, str) for name in names):
-                return
-        if isinstance(names, str) or len(names) != self.n_features:
+        self.dtype, self.has_weight = block.X.dtype, block.weight is not None
+        names = _names(first[0]) if feature_names is None else feature_names
+        if names is not None and (isinstance(names, str) or len(names) != self.n_features):
             raise ValueError(
                 f"feature_names={names!r}: must be a list of {self.n_features} names, as the first "
                 "block has so many columns."
             )
-        self.feature_names = tuple(map(str, names))
+        self.feature_names = None if names is None else tuple(map(str, names))
 
     def _opened(self) -> Iterable[Any]:
         blocks = self._open_blocks()
@@ -70,28 +62,25 @@ class StreamRows(RowBlocks):
     def _open(self) -> Iterator[Block]:
         start = 0
         for place, given in enumerate(self._opened()):
-            X, y, weight = self._parts(given, place)
-            if (weight is not None) != self.has_weight:
+            block = self._block(given, place, start)
+            if (block.weight is not None) != self.has_weight:
                 raise ValueError(
-                    f"Block {place} of the stream has {'' if weight is not None else 'no '}"
+                    f"Block {place} of the stream has {'' if block.weight is not None else 'no '}"
                     "weights, unlike the first one: either all blocks have weights or none."
                 )
-            yield Block(X, y, weight, start)
-            start += X.shape[0]
+            yield block
+            start += block.n_rows
 
     @staticmethod
-    def _parts(given: Any, place: int) -> tuple[Any, Any, Any]:
+    def _block(given: Any, place: int, start: int) -> Block:
         if not isinstance(given, (tuple, list)) or len(given) not in (2, 3):
             raise ValueError(
                 f"Block {place} of the stream must be a tuple (X, y) or (X, y, weight); got "
                 f"{type(given).__name__}."
             )
-        X = checked_matrix(given[0], f"Block {place}: X")
-        if X.dtype not in (np.float32, np.float64):
-            X = X.astype(np.float64)
-        y = checked_vector(f"Block {place}: y", given[1], X.shape[0])
-        weight = given[2] if len(given) == 3 else None
-        if weight is not None:
-            weight = checked_vector(f"Block {place}: weight", weight, X.shape[0])
-            weight = weight.astype(np.float64)
-        return X, y, weight
+        X, y, weight = given if len(given) == 3 else (*given, None)
+        return array_block(X, y, weight, start, f"Block {place}: ")
+
+
+def _names(X: Any) -> Any:
+    return X.column_names if is_arrow(X) else names_of(X)

@@ -12,9 +12,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from rectiline.rows._arrays import block_length
 from rectiline.rows._base import RowBlocks
-from rectiline.rows._block import Block
+from rectiline.rows._block import Block, block_length
 from rectiline.rows._cache import Cache, FileStamp, checked_cache
 
 __all__ = ["SvmlightRows"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import accumulate
 from typing import Any, TypeVar
@@ -13,14 +13,13 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from rectiline.rows._arrays import block_length, checked_vector
 from rectiline.rows._base import RowBlocks
-from rectiline.rows._block import Block, join, refuse_non_finite
+from rectiline.rows._block import Block, block_length, join, refuse_non_finite
 from rectiline.rows._cache import FileStamp
 from rectiline.rows._columns import Columns, decoded
-from rectiline.rows._engines import Work, checked_executor, map_items, run_work
+from rectiline.rows._engines import Work, map_items, run_work
 
-__all__ = ["TableItem", "TableRows", "listed_items"]
+__all__ = ["TableItem", "TableRows"]
 
 State = TypeVar("State")
 Result = TypeVar("Result")
@@ -37,37 +36,52 @@ _HELD_BYTES = 1 << 25  # of X, up to which a table is held in memory once all of
 
 
 @dataclass(frozen=True)
+class Reading:
+    """How all items of a table are read.
+
+    Attributes
+    ----------
+    schema : pyarrow.Schema
+        Of the whole table.
+    columns : Columns
+    block_rows : int
+        Rows of a block.
+    filter : pyarrow.compute.Expression or None
+        Which rows are read, of a data set that is filtered.
+    drops_nulls : bool
+        Whether rows with missing values are left out.
+    """
+
+    schema: Any
+    columns: Columns
+    block_rows: int
+    filter: Any = None
+    drops_nulls: bool = False
+
+
+@dataclass(frozen=True)
 class TableItem:
     """A table in memory, a file, or row groups of a Parquet file.
 
     Attributes
     ----------
     part : pyarrow.Table or pyarrow.dataset.Fragment
-    schema : pyarrow.Schema
-        Of the whole table.
-    filter : pyarrow.compute.Expression or None
-        Which rows are read, of a data set that is filtered.
-    drops_nulls : bool
-        Whether rows with missing values are left out.
+    reading : Reading
     n_rows : int
-        Rows that it yields.
+        Rows that it yields; -1 where they are not counted yet.
+    start : int
+        Number of its first row.
     stamp : FileStamp or None
     groups : tuple of int or None
         Row groups of a Parquet file.
     """
 
     part: Any
-    schema: Any
-    filter: Any
-    drops_nulls: bool
-    n_rows: int
+    reading: Reading
+    n_rows: int = -1
+    start: int = 0
     stamp: FileStamp | None = None
     groups: tuple[int, ...] | None = None
-    start: int = 0
-    columns: Columns = field(default=None)  # type: ignore[assignment]
-    block_rows: int = 0
-    y: NDArray[Any] | None = None
-    weight: NDArray[Any] | None = None
 
     @property
     def path(self) -> str:
@@ -78,9 +92,10 @@ class TableItem:
         """Yield record batches of some columns."""
         if self.stamp is not None:
             self.stamp.refuse_changed()
-        read = self.columns.names if self.drops_nulls else list(names)
+        drops_nulls = self.reading.drops_nulls
+        read = self.reading.columns.names if drops_nulls else list(names)
         for batch in self._read(read, size):
-            if self.drops_nulls:
+            if drops_nulls:
                 batch = _without_nulls(batch)
             yield batch.select(names)
 
@@ -91,42 +106,20 @@ class TableItem:
             yield from self.part.select(names).to_batches(max_chunksize=size)
             return
         try:
-            if self.filter is None and self.groups is not None:
+            if self.reading.filter is None and self.groups is not None:
                 yield from _parquet_batches(self.part, self.groups, names, size)
             else:
-                scanner = self.part.scanner(
-                    schema=self.schema, columns=names, filter=self.filter, batch_size=size
-                )
-                yield from scanner.to_batches()
+                asked = {"schema": self.reading.schema, "filter": self.reading.filter}
+                yield from self.part.scanner(columns=names, batch_size=size, **asked).to_batches()
         except (pa.ArrowException, OSError) as error:
             raise ValueError(f"The file {self.path} cannot be read: {error}") from error
 
-    def blocks(self) -> Iterator[Block]:
-        """Yield the rows in blocks."""
-        return self._decoded(self.columns)
-
-    def targets(self) -> Iterator[Block]:
-        """Yield y and weight in blocks, without columns of X."""
-        return self._decoded(self.columns.without_features())
-
-    def _decoded(self, columns: Columns, size: int | None = None) -> Iterator[Block]:
-        size = size or self.block_rows
+    def blocks(self, size: int | None = None) -> Iterator[Block]:
+        """Yield the rows in blocks, by default as long as those of the table."""
+        size = size or self.reading.block_rows
         origin = f" (file {self.path})" if self.path else ""
-        batches = self.batches(columns.names, size)
-        if not columns.names:
-            raise AssertionError("a table without target and weight has no blocks of them")
-        for block in decoded(batches, columns, size, self.start, origin):
-            some = slice(block.start - self.start, block.start - self.start + block.n_rows)
-            y = block.y if self.y is None else self.y[some]
-            weight = block.weight if self.weight is None else self.weight[some]
-            yield Block(block.X, y, weight, block.start)
-
-    def first_rows(self, count: int) -> Block | None:
-        """Return the first rows, without decoding the others."""
-        block = next(self._decoded(self.columns, count), None)
-        if block is not None:
-            refuse_non_finite(block, self.columns.feature_names)
-        return block
+        columns = self.reading.columns
+        return decoded(self.batches(columns.names, size), columns, size, self.start, origin)
 
 
 def _without_nulls(batch: Any) -> Any:
@@ -143,7 +136,10 @@ def _without_nulls(batch: Any) -> Any:
 def _parquet_batches(
     fragment: Any, groups: Sequence[int], names: list[str], size: int
 ) -> Iterator[Any]:
-    """Yield batches of row groups; columns of a partition are those of its folder."""
+    """Yield batches of row groups; columns of a partition are those of its folder.
+
+    A scanner of Arrow decodes a whole row group before its first batch.
+    """
     import pyarrow as pa
     from pyarrow.dataset import get_partition_keys
     from pyarrow.parquet import ParquetFile
@@ -167,53 +163,56 @@ class TableRows(RowBlocks):
 
     Parameters
     ----------
-    items : sequence of TableItem
-        Without rows that are not yielded, see `listed_items`.
+    data : pyarrow.Table or pyarrow.dataset.Dataset
     columns : Columns
     block_rows : int or None
-    y, sample_weight : array-like or None
-        Targets and weights that are not columns of the table.
+    drops_nulls : bool
+        Whether rows with missing values are left out.
+    executor : object or None
     """
 
     is_checked = False
     reads_ahead = True
 
     def __init__(
-        self,
-        items: Sequence[TableItem],
-        columns: Columns,
-        block_rows: int | None,
-        y: Any = None,
-        sample_weight: Any = None,
+        self, data: Any, columns: Columns, block_rows: int | None, drops_nulls: bool, executor: Any
     ) -> None:
         super().__init__()
-        self._columns = columns
-        self.feature_names = columns.feature_names
-        self.n_features, self.dtype = len(columns.features), columns.dtype
-        self.block_rows = table_block_rows(block_rows, columns)
-        self._n_rows = n = sum(item.n_rows for item in items)
-        y = None if y is None else checked_vector("y", y, n)
-        weight = sample_weight
-        if weight is not None:
-            weight = checked_vector("sample_weight", weight, n).astype(np.float64)
-        self.has_target = columns.target is not None or y is not None
-        self.has_weight = columns.weight is not None or weight is not None
-        self._items: list[Any] = []
+        size = len(columns.features) * columns.dtype.itemsize
+        size = block_length(block_rows, size, _BLOCK_BYTES)
+        items = list(_listed_items(data, Reading(data.schema, columns, size, None, drops_nulls)))
+        self.on(executor)
+        items, columns = self._surveyed(items, columns)
+        if not sum(item.n_rows for item in items):
+            raise ValueError("The source has no rows; at least one is needed.")
         starts = accumulate((item.n_rows for item in items), initial=0)
-        for item, start in zip(items, starts, strict=False):
-            y_here, weight_here = (
-                None if part is None else part[start : start + item.n_rows] for part in (y, weight)
-            )
-            self._items.append(
-                replace(
-                    item,
-                    start=start,
-                    columns=columns,
-                    block_rows=self.block_rows,
-                    y=y_here,
-                    weight=weight_here,
-                )
-            )
+        self._items: list[Any] = [
+            replace(item, start=start, reading=replace(item.reading, columns=columns))
+            for item, start in zip(items, starts, strict=False)
+        ]
+        self._columns, self._n_rows = columns, sum(item.n_rows for item in items)
+        self.feature_names, self.dtype = columns.feature_names, columns.dtype
+        self.n_features, self.block_rows = len(columns.features), size
+        self.has_target = columns.target is not None
+        self.has_weight = columns.weight is not None
+
+    def _surveyed(
+        self, items: list[TableItem], columns: Columns
+    ) -> tuple[list[TableItem], Columns]:
+        """Return items with their lengths, and columns with the levels of their categories.
+
+        Only what the metadata do not say is read: rows of files that are not Parquet, or that are
+        filtered, rows without missing values, and levels of categories.
+        """
+        levels: dict[str, set[str]] = {name: set() for name in columns.categories}
+        some = [k for k, item in enumerate(items) if levels or item.n_rows < 0]
+        survey = partial(_survey, categories=columns.categories)
+        found = map_items(self.executor, survey, [items[place] for place in some])
+        for place, (n, here) in zip(some, found, strict=True):
+            items[place] = replace(items[place], n_rows=n)
+            for name, values in here.items():
+                levels[name] |= values
+        return items, columns.with_levels({name: sorted(found) for name, found in levels.items()})
 
     def items(self) -> Sequence[Any]:
         """Return the parts of the table, or its blocks if they are held."""
@@ -223,11 +222,13 @@ class TableRows(RowBlocks):
         self, function: Callable[[Block, State], Result], state: State
     ) -> Iterator[Result]:
         """Yield ``function(block, state)`` for blocks of y and weight, without other columns."""
-        if not self._columns.without_features().names or self._is_held:
+        columns = self._columns.without_features()
+        if not columns.names or self._is_held:
             yield from self.map_blocks(function, state)
             return
-        work = Work(function, state, self.n_features, False, None, False, targets=True)
-        for result, _ in run_work(self.executor, work, self._items, self.reads_ahead):
+        work = Work(function, state, 0, False, None, False)
+        items = (replace(one, reading=replace(one.reading, columns=columns)) for one in self._items)
+        for result, _ in run_work(self.executor, work, items, self.reads_ahead):
             yield result
 
     @property
@@ -257,66 +258,45 @@ class TableRows(RowBlocks):
 
 
 def _first_rows(item: TableItem, share: float) -> Block | None:
-    return item.first_rows(math.ceil(share * item.n_rows))
+    """Return the first rows of an item, without decoding the others."""
+    block = next(item.blocks(math.ceil(share * item.n_rows)), None)
+    if block is not None:
+        refuse_non_finite(block, item.reading.columns.feature_names)
+    return block
 
 
-def table_block_rows(block_rows: int | None, columns: Columns) -> int:
-    """Return the number of rows of a block."""
-    return block_length(block_rows, len(columns.features) * columns.dtype.itemsize, _BLOCK_BYTES)
-
-
-def listed_items(
-    data: Any, columns: Columns, block_rows: int | None, drops_nulls: bool, executor: Any
-) -> tuple[list[TableItem], Columns]:
-    """Return the items of a table or data set with their lengths, and columns with their levels.
-
-    Only what the metadata do not say is read: rows of files that are not Parquet, or that are
-    filtered, rows without missing values, and levels of categories.
-    """
+def _listed_items(data: Any, reading: Reading) -> Iterator[TableItem]:
+    """Yield parts of a table in memory, or files of a data set: Parquet by its row groups."""
     import pyarrow as pa
 
-    size = table_block_rows(block_rows, columns)
+    size = reading.block_rows
     if isinstance(data, pa.Table):
-        data = _without_nulls(data.select(columns.names)) if drops_nulls else data
-        parts = [data.slice(first, size) for first in range(0, max(len(data), 1), size)]
-        items = [TableItem(part, data.schema, None, False, len(part)) for part in parts]
-        unknown: list[int] = []
-    else:
-        items = list(_file_items(data, columns, size // _ITEMS_PER_BLOCK, drops_nulls))
-        unknown = [place for place, item in enumerate(items) if item.n_rows < 0]
-    items = [replace(item, columns=columns) for item in items]
-    some = range(len(items)) if columns.categories else unknown
-    levels: dict[str, set[str]] = {name: set() for name in columns.categories}
-    survey = partial(_survey, categories=columns.categories)
-    found = map_items(checked_executor(executor), survey, [items[place] for place in some])
-    for place, (n, here) in zip(some, found, strict=True):
-        items[place] = replace(items[place], n_rows=n)
-        for name, values in here.items():
-            levels[name] |= values
-    if not sum(item.n_rows for item in items):
-        raise ValueError("The source has no rows; at least one is needed.")
-    return items, columns.with_levels({name: sorted(found) for name, found in levels.items()})
-
-
-def _file_items(data: Any, columns: Columns, size: int, drops_nulls: bool) -> Iterator[TableItem]:
-    """Yield the files of a data set, Parquet in parts of about `size` rows; -1: not counted."""
+        data = _without_nulls(data.select(reading.columns.names)) if reading.drops_nulls else data
+        reading = replace(reading, drops_nulls=False)
+        for first in range(0, max(len(data), 1), size):
+            part = data.slice(first, size)
+            yield TableItem(part, reading, len(part))
+        return
     wanted = data._scan_options.get("filter")
     if wanted is not None:  # fragments are those of the data set without its filter
         data = data.replace_schema(data.schema)
         data._scan_options = {}
+        reading = replace(reading, filter=wanted)
     for fragment in data.get_fragments(wanted):
         path = getattr(fragment, "path", "")
-        stamp = FileStamp.of(path) if path and os.path.exists(path) else None
-        item = TableItem(fragment, data.schema, wanted, drops_nulls, -1, stamp)
+        item = TableItem(
+            fragment, reading, stamp=FileStamp.of(path) if os.path.exists(path) else None
+        )
         if not hasattr(fragment, "row_groups"):
             yield item
             continue
         if wanted is not None:
             fragment = fragment.subset(wanted)
-        for groups, n in _joined_groups(fragment.row_groups, size):
+        for groups, n in _joined_groups(fragment.row_groups, size // _ITEMS_PER_BLOCK):
             numbers = tuple(group.id for group in groups)
             part = fragment.subset(row_group_ids=list(numbers))
-            counted = wanted is None and not (drops_nulls and _may_hold_nulls(part, columns))
+            drops = reading.drops_nulls and _may_hold_nulls(part, reading.columns)
+            counted = wanted is None and not drops
             yield replace(item, part=part, groups=numbers, n_rows=n if counted else -1)
 
 
@@ -353,7 +333,7 @@ def _survey(item: TableItem, categories: Sequence[str]) -> tuple[int, dict[str, 
     import pyarrow.compute as pc
 
     n, levels = 0, {name: set[str]() for name in categories}
-    names = list(categories) or item.columns.names[-1:]
+    names = list(categories) or item.reading.columns.names[-1:]
     for batch in item.batches(names, _SURVEY_ROWS):
         n += batch.num_rows
         for name, found in levels.items():

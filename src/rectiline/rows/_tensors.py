@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rectiline.rows._arrays import block_length
 from rectiline.rows._base import SlicedRows
 from rectiline.rows._block import Block
 from rectiline.rows._spread import on_device, spread_rows
@@ -65,48 +64,24 @@ class TensorRows(SlicedRows):
     def __init__(
         self, X: Any, y: Any, sample_weight: Any = None, block_rows: int | None = None
     ) -> None:
-        super().__init__()
         import torch
 
-        self._X = as_tensor(X)
-        if self._X.ndim != 2 or 0 in self._X.shape:
-            raise ValueError(
-                "X must be a 2-D tensor with at least one row and one column; got shape "
-                f"{tuple(self._X.shape)}."
-            )
-        if self._X.dtype not in (torch.float32, torch.float64):
-            raise ValueError(f"X must be float32 or float64; got {self._X.dtype}.")
-        n, self.n_features = self._X.shape
-        self.dtype = np.dtype(np.float32 if self._X.dtype == torch.float32 else np.float64)
-        self._y = self._checked("y", y, n)
-        self._weight = self._checked("sample_weight", sample_weight, n)
-        self.has_target, self.has_weight = y is not None, sample_weight is not None
+        X = as_tensor(X)
+        if X.ndim != 2:
+            raise ValueError(f"X must be a 2-D tensor; got shape {tuple(X.shape)}.")
+        if X.dtype not in (torch.float32, torch.float64):
+            raise ValueError(f"X must be float32 or float64; got {X.dtype}.")
+        y, weight = _beside(X, "y", y), _beside(X, "sample_weight", sample_weight)
         # A pass over a GPU cuts up its blocks itself, and each costs some launches of kernels.
-        one_block = block_rows is None and self._X.is_cuda
-        self.block_rows = int(n) if one_block else block_length(block_rows, _BLOCK_BYTES_PER_ROW)
-        self._n_rows = int(n)
+        one_block = block_rows is None and X.is_cuda
+        super().__init__(X, y, weight, int(X.shape[0]) or None if one_block else block_rows)
 
-    def _checked(self, name: str, values: Any, n: int) -> Any:
-        if values is None:
-            return None
-        import torch
-
-        tensor = torch.as_tensor(values) if isinstance(values, np.ndarray) else as_tensor(values)
-        if tuple(tensor.shape) != (n,):
-            raise ValueError(
-                f"{name} must have one entry for each of the {n} rows of X; got shape "
-                f"{tuple(tensor.shape)}."
-            )
-        return tensor.to(self._X.device)
-
-    @property
-    def X(self) -> Any:
-        """The whole tensor."""
-        return self._X
+    def _bytes_per_row(self) -> float:
+        return _BLOCK_BYTES_PER_ROW
 
     def _block(self, some: Any, start: int) -> Block:
-        y = None if self._y is None else self._y[some]
-        return Block(self._X[some], y, None if self._weight is None else self._weight[some], start)
+        y, weight = (None if part is None else part[some] for part in (self._y, self._weight))
+        return Block(self._X[some], y, weight, start)
 
     def spread(self, size: int, seed: int, labels: Sequence[Any] = ()) -> tuple[Any, Any]:
         """Return about `size` rows spread over all of them, and how many rows each stands for."""
@@ -132,3 +107,18 @@ class TensorRows(SlicedRows):
         y = None if picked.y is None else picked.y.cpu().numpy()
         weight = None if picked.weight is None else picked.weight.double().cpu().numpy()
         return Block(copy_to_host(picked.X), y, weight, 0)
+
+
+def _beside(X: Any, name: str, values: Any) -> Any:
+    """Return one number for each row of X, on its device."""
+    if values is None:
+        return None
+    import torch
+
+    tensor = torch.as_tensor(values) if isinstance(values, np.ndarray) else as_tensor(values)
+    if tuple(tensor.shape) != (X.shape[0],):
+        raise ValueError(
+            f"{name} must have one entry for each of the {X.shape[0]} rows of X; got shape "
+            f"{tuple(tensor.shape)}."
+        )
+    return tensor.to(X.device)
