@@ -17,7 +17,7 @@ from pathlib import Path
 
 from . import suites
 from .cases import select
-from .environment import folder, make
+from .machine import RIVALS, make_environment
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -52,7 +52,7 @@ def main(arguments: list[str] | None = None) -> int:
         os.environ["RECTILINE_OPENML"] = "0"
     match options.command:
         case "setup":
-            make()
+            make_environment()
         case "check":
             return _elsewhere("benchmarks.check")
         case "list":
@@ -106,7 +106,7 @@ def _quick() -> None:
 
 
 def _say_where_data_comes_from() -> None:
-    if not folder("rivals").exists():
+    if not RIVALS.exists():
         print("the rivals' environment is missing (make bench-setup): most rivals will be skipped")
     data = os.environ.get("RECTILINE_DATA")
     if data and Path(data).is_dir():

@@ -42,15 +42,15 @@ def measure(suite: str, text: str) -> None:
     from rectiline import __version__
 
     ways = {"nothing": nullcontext, **mechanisms()}
-    for label, (command, *arguments) in rows_of(suite, text, quick=False):
+    for label, command in rows_of(suite, text, quick=False):
         worker = Worker()
-        getattr(worker, command)(*arguments)
+        getattr(worker, command.pop("do"))(**command)
         worker.time()  # imports, caches
         seconds = dict.fromkeys(ways, float("inf"))
         for _ in range(REPEATS):
             for name, off in ways.items():
                 with off():
-                    seconds[name] = min(seconds[name], worker.time())
+                    seconds[name] = min(seconds[name], worker.time()["seconds"])
         base = seconds.pop("nothing")
         place = {"version": __version__, "suite": suite, "row": label}
         found = [

@@ -15,8 +15,6 @@ from __future__ import annotations
 
 import argparse
 import gc
-import json
-import os
 import subprocess
 import sys
 import tempfile
@@ -26,7 +24,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from .process import ROOT, THREAD_VARIABLES
+from .process import ROOT, Process, serve
 from .store import write_table
 
 SECONDS_PER_ROW = 0.5  # that each version may spend, once it has had its fewest turns
@@ -44,27 +42,18 @@ class Worker:
     call: Callable[[], Any]
     prepare: Callable[[], Any] = staticmethod(lambda: None)  # before each call, not timed
 
-    def search(self, function: str, arguments: list[Any]) -> None:
+    def search(self, function: str, arguments: list[Any]) -> dict[str, Any]:
         """Prepare a row of ``measures``: a search, or a default grid."""
         from . import measures
 
         self.prepare = lambda: None
-        if function == "search_cost":
-            kind, loss, penalty, n, d = arguments
-            X, y = measures.data(kind, n, d)
-            model, _, _ = measures.searching(kind, loss, penalty)
-            self.call = lambda: model.fit(X, y)
-            return
-        import rectiline as rl
-        from rectiline.paths import default_strengths
+        self.call = getattr(measures, f"{function}_call")(*arguments)
+        return {}
 
-        X, y, loss = measures.grid_problem(*arguments)
-        self.call = lambda: default_strengths(rl.Problem(X, y, loss, rl.penalties.L1(1.0)))
-
-    def suite(self, suite: str, case: str) -> None:
+    def suite(self, suite: str, case: str) -> dict[str, Any]:
         """Prepare a race of a suite: our solver alone, at its tightest target."""
         from . import suites
-        from .build import build
+        from .objective import build
         from .rivals import get
 
         chosen = next(one for one in suites.cases(suite) if one.name == case)
@@ -73,8 +62,9 @@ class Worker:
         # A new problem for each call: a version may remember products with X.
         self.prepare = lambda: rival.prepare(objective)
         self.call = lambda: rival.solve(min(chosen.targets), chosen.time_limit)
+        return {}
 
-    def time(self) -> float:
+    def time(self) -> dict[str, float]:
         """Return the CPU seconds of one call, the least of several where it is short."""
         least, began = float("inf"), time.process_time()
         gc.collect()
@@ -88,48 +78,22 @@ class Worker:
             if after - began > SECONDS_PER_TURN:
                 break
         gc.enable()
-        return least
+        return {"seconds": least}
 
 
-class Version:
+class Version(Process):
     """A process with one version in it."""
 
     def __init__(self, path: str) -> None:
-        environment = {**os.environ, **dict.fromkeys(THREAD_VARIABLES, "1"), "PYTHONPATH": path}
-        self._process = subprocess.Popen(
-            [sys.executable, "-W", "ignore", "-m", "benchmarks.against"],
-            cwd=ROOT,
-            env=environment,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
+        super().__init__("benchmarks.against", sys.executable, path)
 
-    def ask(self, *command: Any) -> Any:
-        assert self._process.stdin is not None and self._process.stdout is not None
-        self._process.stdin.write(json.dumps(command) + "\n")
-        self._process.stdin.flush()
-        line = self._process.stdout.readline()
-        if not line:
-            raise RuntimeError("a worker has ended")
-        reply = json.loads(line)
+    def seconds(self, command: dict[str, Any] | None = None) -> float:
+        """Return the CPU seconds of one call of the row, which a command prepares first."""
+        reply = self.ask(**command) if command else {}
+        reply = reply if "error" in reply else self.ask("time", 86_400.0)
         if "error" in reply:
             raise ArithmeticError(reply["error"])
-        return reply["value"]
-
-
-def work() -> None:
-    """Answer commands until stdin closes."""
-    protocol = os.fdopen(os.dup(1), "w", buffering=1)
-    os.dup2(2, 1)
-    worker = Worker()
-    for line in sys.stdin:
-        name, *arguments = json.loads(line)
-        try:
-            reply = {"value": getattr(worker, name)(*arguments)}
-        except Exception as error:
-            reply = {"error": f"{type(error).__name__}: {error}".splitlines()[0][:200]}
-        protocol.write(json.dumps(reply) + "\n")
+        return float(reply["seconds"])
 
 
 def unpacked(base: str, folder: str) -> str:
@@ -153,7 +117,7 @@ def unpacked(base: str, folder: str) -> str:
 
 def entries(data: Any) -> float:
     """Return the number of entries of a table, as far as it is known without loading it."""
-    from .datasets._real import KNOWN
+    from .datasets import KNOWN
 
     if data.source != "real":
         return float(data.n * data.d)
@@ -161,7 +125,7 @@ def entries(data: Any) -> float:
     return float("inf") if known is None else known.n * known.d * known.density
 
 
-def rows_of(what: str, text: str, quick: bool) -> list[tuple[str, tuple[Any, ...]]]:
+def rows_of(what: str, text: str, quick: bool) -> list[tuple[str, dict[str, Any]]]:
     """Return labels of rows and the commands that prepare them."""
     from . import suites
     from .measures import MEASURES
@@ -171,14 +135,14 @@ def rows_of(what: str, text: str, quick: bool) -> list[tuple[str, tuple[Any, ...
         found = [
             (
                 kinds[one.function] + one.name.rpartition(": ")[2],
-                ("search", one.function, list(one.arguments)),
+                {"do": "search", "function": one.function, "arguments": one.arguments},
             )
             for one in MEASURES
             if one.function in kinds and not (quick and "raw" in one.name)
         ]
     else:
         found = [
-            (one.name, ("suite", what, one.name))
+            (one.name, {"do": "suite", "suite": what, "case": one.name})
             for one in suites.cases(what)
             if not quick or entries(one.data) <= ENTRIES_IN_QUICK_ROWS
         ]
@@ -188,17 +152,16 @@ def rows_of(what: str, text: str, quick: bool) -> list[tuple[str, tuple[Any, ...
 
 
 def compare(
-    versions: tuple[Version, Version], command: tuple[Any, ...], seconds: float
+    versions: tuple[Version, Version], command: dict[str, Any], seconds: float
 ) -> tuple[float, float]:
     """Return the smallest CPU time of each version, taken in turn."""
     for one in versions:
-        one.ask(*command)
-        one.ask("time")  # imports, caches
+        one.seconds(command)  # imports, caches
     least = [float("inf"), float("inf")]
     began = time.perf_counter()
     for turn in range(MOST_TURNS):
         for place, one in enumerate(versions):
-            least[place] = min(least[place], one.ask("time"))
+            least[place] = min(least[place], one.seconds())
         if turn + 1 >= FEWEST_TURNS and time.perf_counter() - began > 2 * seconds:
             break
     return least[0], least[1]
@@ -265,4 +228,4 @@ def main(arguments: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:]) if len(sys.argv) > 1 else work()
+    main(sys.argv[1:]) if len(sys.argv) > 1 else serve(Worker())

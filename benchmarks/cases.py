@@ -16,6 +16,7 @@ import hashlib
 import json
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -116,11 +117,16 @@ def select(cases: Iterable[Case], pattern: str | None) -> list[Case]:
     return [case for case in cases if fnmatch.fnmatch(case.name, wild)]
 
 
-def margin(profile: str, n: int, d: int, **options: object) -> Data:
+def real(name: str, task: str = "margin", **options: Any) -> Data:
+    """A real table: a file, an OpenML set or a stand-in."""
+    return Data("real", name, task=task, **options)
+
+
+def margin(profile: str, n: int, d: int, **options: Any) -> Data:
     """Synthetic two-class data."""
-    return Data("synthetic", profile, n, d, "margin", **options)  # type: ignore[arg-type]
+    return Data("synthetic", profile, n, d, "margin", **options)
 
 
-def residual(profile: str, n: int, d: int, **options: object) -> Data:
+def residual(profile: str, n: int, d: int, **options: Any) -> Data:
     """Synthetic regression data."""
-    return Data("synthetic", profile, n, d, "residual", **options)  # type: ignore[arg-type]
+    return Data("synthetic", profile, n, d, "residual", **options)

@@ -10,10 +10,9 @@ import importlib.metadata
 import math
 import sys
 
-from .build import build
 from .cases import Case, margin, residual
-from .rivals import NAMES, get
-from .rivals._base import MARGIN
+from .objective import build
+from .rivals import MARGIN, NAMES, get
 from .scoring import ROUNDING, Score, relative, score
 
 SIZE = (400, 8)

@@ -19,7 +19,7 @@ from scipy.stats import norm
 
 import rectiline as rl
 
-from . import tables
+from . import store
 
 LEVEL = 0.9
 # What is known about a kind in samples of a few hundred.
@@ -118,4 +118,4 @@ def rows(draws, jobs):
 
 
 if __name__ == "__main__":
-    tables.run(rows, ("data", "quantile", "kind"), draws=2000, jobs=1)
+    store.run(rows, ("data", "quantile", "kind"), draws=2000, jobs=1)

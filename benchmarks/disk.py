@@ -2,14 +2,13 @@
 
     python -m benchmarks.disk [--rows 50_000_000]
     python -m benchmarks.disk --data FOLDER --steps write
-    python -m benchmarks.disk --data FOLDER --steps map parquet memory
+    python -m benchmarks.disk --data FOLDER --steps map parquet
 
 Writes a float32 memory map of 20 columns, and the same rows as Parquet, into a folder that is
 removed at the end; with `--data` it stays, so that the steps can be run one by one. Before each
 measurement the files are dropped from the page cache where the system allows it; with `--warm`
 they are not, so that the disk is left out. Memory is the most that the process holds beyond the
-page cache (RssAnon on Linux). The last row is 10,000,000 x 11 in memory, the size for which fqr
-publishes 20.3 s.
+page cache (RssAnon on Linux).
 """
 
 from __future__ import annotations
@@ -23,36 +22,27 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.dataset
+import pyarrow.parquet
 
 import rectiline as rl
 
-from . import tables
+from . import store
 
 COLUMNS, PART, TARGET = 20, 1_000_000, 1e-6
-STEPS = ["write", "map", "parquet", "memory"]
-WARM = False
-LOSSES = {"pinball": rl.losses.Pinball(0.9), "absolute": rl.losses.Absolute()}
-
-
-def rows_of(part: int, n: int, d: int) -> tuple[Any, Any]:
-    """Return heavy-tailed, heteroscedastic rows; equal parts have equal rows."""
-    rng = np.random.default_rng((0, part))
-    X = rng.standard_normal((n, d), dtype=np.float32)
-    noise = rng.standard_t(3, n) * (1.0 + 0.5 * np.abs(X[:, 0]))
-    return X, (X @ np.linspace(-1, 1, d, dtype=np.float32) + noise).astype(np.float32)
 
 
 def write(folder: Path, n: int) -> None:
-    """Write the memory maps and the Parquet files."""
-    import pyarrow as pa
-    import pyarrow.parquet
-
+    """Write heavy-tailed, heteroscedastic rows as memory maps and as Parquet files."""
     X = np.lib.format.open_memmap(folder / "X.npy", "w+", np.float32, (n, COLUMNS))
     y = np.lib.format.open_memmap(folder / "y.npy", "w+", np.float32, (n,))
     (folder / "parquet").mkdir()
     for part, start in enumerate(range(0, n, PART)):
-        some = slice(start, min(start + PART, n))
-        X[some], y[some] = rows_of(part, some.stop - start, COLUMNS)
+        rng, some = np.random.default_rng((0, part)), slice(start, min(start + PART, n))
+        X[some] = rng.standard_normal((some.stop - start, COLUMNS), dtype=np.float32)
+        noise = rng.standard_t(3, some.stop - start) * (1.0 + 0.5 * np.abs(X[some, 0]))
+        y[some] = X[some] @ np.linspace(-1, 1, COLUMNS, dtype=np.float32) + noise
         table = pa.table({**{f"x{j}": X[some, j] for j in range(COLUMNS)}, "y": y[some]})
         path = folder / "parquet" / f"{part:04d}.parquet"
         # Random numbers: neither a dictionary nor compression makes them smaller.
@@ -61,12 +51,10 @@ def write(folder: Path, n: int) -> None:
     y.flush()
 
 
-def forget(folder: Path) -> None:
+def forget(folder: Path, is_warm: bool) -> None:
     """Drop files from the page cache, and memory that pyarrow holds for later."""
-    import pyarrow
-
-    pyarrow.default_memory_pool().release_unused()
-    for path in [] if WARM else folder.rglob("*"):
+    pa.default_memory_pool().release_unused()
+    for path in [] if is_warm else folder.rglob("*"):
         if path.is_file() and hasattr(os, "posix_fadvise"):
             with path.open("rb") as file:
                 os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
@@ -104,39 +92,41 @@ def timed(work: Callable[[], Any]) -> tuple[Any, float, float]:
 
 
 def read_arrays(folder: Path) -> None:
-    """Read the memory maps twice."""
-    for _ in range(2):
-        for name in ("X.npy", "y.npy"):
-            with (folder / name).open("rb", buffering=0) as file:
-                while file.read(1 << 25):
-                    pass
+    """Read the memory maps."""
+    for name in ("X.npy", "y.npy"):
+        with (folder / name).open("rb", buffering=0) as file:
+            while file.read(1 << 25):
+                pass
 
 
 def read_parquet(folder: Path) -> None:
-    """Decode the Parquet files twice."""
-    import pyarrow.dataset
-
-    for _ in range(2):
-        for batch in pyarrow.dataset.dataset(folder / "parquet").to_batches():
-            for column in batch.columns:
-                column.to_numpy(zero_copy_only=False)
+    """Decode the Parquet files."""
+    for batch in pa.dataset.dataset(folder / "parquet").to_batches():
+        for column in batch.columns:
+            column.to_numpy(zero_copy_only=False)
 
 
-def fit(rows: Any, loss: str) -> Any:
-    """Return the certified answer on the rows."""
-    n = rows.n_rows
-    problem = rl.Problem(rows, loss=LOSSES[loss], penalty=rl.penalties.Ridge(n))
-    return rl.solve(problem, tol=TARGET)
+SOURCES: dict[str, tuple[str, Callable[[Path], None], Callable[[Path], Any]]] = {
+    "map": ("memory map", read_arrays, lambda f: rl.rows.from_npy(f / "X.npy", f / "y.npy")),
+    "parquet": ("Parquet", read_parquet, lambda f: rl.rows.from_parquet(f / "parquet", target="y")),
+}
 
 
-def row_of(source: str, loss: str, rows: int, found: Any, reading: float) -> dict[str, Any]:
-    """Return one row of the table."""
-    solution, seconds, memory = found
+def measure(folder: Path, step: str, is_warm: bool) -> dict[str, Any]:
+    """Fit one source, against reading it twice."""
+    source, read, make = SOURCES[step]
+    forget(folder, is_warm)
+    _, reading, _ = timed(lambda: [read(folder), read(folder)])
+    forget(folder, is_warm)
+    rows = make(folder)
+    loss, penalty = rl.losses.Pinball(0.9), rl.penalties.Ridge(rows.n_rows)
+    problem = rl.Problem(rows, loss=loss, penalty=penalty)
+    solution, seconds, memory = timed(lambda: rl.solve(problem, tol=TARGET))
     return {
         "source": source,
-        "loss": loss,
-        "rows": rows,
-        "columns": len(solution.coef),
+        "loss": "pinball",
+        "rows": rows.n_rows,
+        "columns": COLUMNS,
         "seconds": round(seconds, 1),
         "reading_twice": round(reading, 1),
         "ratio": round(seconds / reading, 2),
@@ -148,52 +138,18 @@ def row_of(source: str, loss: str, rows: int, found: Any, reading: float) -> dic
     }
 
 
-def measure_map(folder: Path) -> Iterator[dict[str, Any]]:
-    """Fit the memory map, against reading it twice."""
-    forget(folder)
-    _, reading, _ = timed(lambda: read_arrays(folder))
-    for loss in LOSSES:
-        forget(folder)
-        rows = rl.rows.from_npy(folder / "X.npy", folder / "y.npy")
-        found = timed(lambda rows=rows, loss=loss: fit(rows, loss))
-        yield row_of("memory map", loss, rows.n_rows, found, reading)
-
-
-def measure_parquet(folder: Path) -> Iterator[dict[str, Any]]:
-    """Fit the Parquet files, against decoding them twice."""
-    forget(folder)
-    _, decoding, _ = timed(lambda: read_parquet(folder))
-    forget(folder)
-    rows = rl.rows.from_parquet(folder / "parquet", target="y")
-    yield row_of("Parquet", "pinball", rows.n_rows, timed(lambda: fit(rows, "pinball")), decoding)
-
-
-def measure_memory(m: int) -> Iterator[dict[str, Any]]:
-    """Fit rows in memory, the size for which fqr publishes a time."""
-    X, y = rows_of(0, m, 11)
-    X, y = X.astype(np.float64), y.astype(np.float64)
-    problem = rl.Problem(X, y, loss=rl.losses.Absolute(), penalty=None)
-    found = timed(lambda: rl.solve(problem, "passes", tol=TARGET))
-    yield row_of("memory", "absolute", m, found, np.nan)
-
-
 def measured(rows: int, data: str | None, warm: bool, steps: list[str]) -> Iterator[dict[str, Any]]:
     """Write the files, then yield the rows of the table."""
-    global WARM
-    WARM = warm
     with tempfile.TemporaryDirectory() as made:
         folder = Path(data or made)
         folder.mkdir(exist_ok=True)
         if "write" in steps:
             write(folder, rows)
-        if "map" in steps:
-            yield from measure_map(folder)
-        if "parquet" in steps:
-            yield from measure_parquet(folder)
-        if "memory" in steps:
-            yield from measure_memory(min(10_000_000, rows))
+        for step in SOURCES:
+            if step in steps:
+                yield measure(folder, step, warm)
 
 
 if __name__ == "__main__":
-    keys = ("source", "loss", "rows")
-    tables.run(measured, keys, rows=50_000_000, data=None, warm=False, steps=STEPS)
+    keys, steps = ("source", "loss", "rows"), ["write", *SOURCES]
+    store.run(measured, keys, rows=50_000_000, data=None, warm=False, steps=steps)

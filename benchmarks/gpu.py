@@ -14,7 +14,7 @@ from typing import Any
 
 import rectiline as rl
 
-from . import tables
+from . import store
 
 CASES = (
     # rows, columns, dtype, loss; the penalty is Ridge(n), that is C = 1 / n
@@ -87,4 +87,4 @@ def rows(small: bool) -> Iterator[dict[str, Any]]:
 
 
 if __name__ == "__main__":
-    tables.run(rows, ("rows", "columns", "dtype", "loss"), small=False)
+    store.run(rows, ("rows", "columns", "dtype", "loss"), small=False)

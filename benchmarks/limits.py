@@ -31,7 +31,7 @@ from rectiline.paths import path
 from rectiline.problems import MultiTaskProblem
 from rectiline.solvers import solve_multitask
 
-from . import tables
+from . import store
 
 LIMIT = 1.0  # seconds, of one solve
 MANY = 3.0  # times as long a limit for what solves several problems
@@ -215,4 +215,4 @@ def rows(words: list[str], wall: bool) -> Iterator[dict[str, str]]:
 
 
 if __name__ == "__main__":
-    tables.run(rows, ("case",), words=[""], wall=False)
+    store.run(rows, ("case",), words=[""], wall=False)

@@ -1,4 +1,8 @@
-"""Where and with what a measurement was made. No names of machines or people."""
+"""Where and with what a measurement was made (no names of machines or people), and the environment.
+
+The rivals' own virtual environment ``.venv`` is made from ``requirements-rivals.txt``, so that the
+library never needs them.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +10,14 @@ import datetime
 import os
 import platform
 import subprocess
+import sys
+import venv
 from pathlib import Path
 from typing import Any
 
-from .environment import STAMP, folder
+HERE = Path(__file__).parent
+RIVALS = HERE / ".venv"
+STAMP = RIVALS / "rectiline-revision.txt"  # the commit that was installed into it
 
 
 def describe() -> dict[str, Any]:
@@ -46,18 +54,14 @@ def _memory() -> float | None:
 def _revision() -> str | None:
     """The commit of the library that is raced: the one installed beside the rivals, if it is known,
     else that of the checkout, with a mark if it has local changes."""
-    stamp = folder("rivals") / STAMP
-    if stamp.exists():
-        return stamp.read_text().strip()
-    return checkout()
+    return STAMP.read_text().strip() if STAMP.exists() else checkout()
 
 
 def checkout() -> str | None:
     """The commit of this checkout, marked if there are changes beyond the results of benchmarks."""
-    here = Path(__file__).parent
 
     def git(*arguments: str) -> str:
-        command = ["git", "-C", str(here.parent), *arguments]
+        command = ["git", "-C", str(HERE.parent), *arguments]
         return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
 
     try:
@@ -65,3 +69,19 @@ def checkout() -> str | None:
         return git("rev-parse", "--short", "HEAD") + ("+" if changes else "")
     except (OSError, subprocess.CalledProcessError):
         return None
+
+
+def make_environment() -> None:
+    """Create or update the rivals' environment and install this checkout into it."""
+    if not RIVALS.exists():
+        print(f"==> {RIVALS.name}")
+        venv.create(RIVALS, with_pip=True)
+    binaries = RIVALS / ("Scripts" if sys.platform == "win32" else "bin")
+    pip = [str(binaries / "python"), "-m", "pip", "--disable-pip-version-check", "-q", "install"]
+    for line in (HERE / "requirements-rivals.txt").read_text().splitlines():
+        wanted = line.partition("#")[0].strip()
+        # One by one: a rival that is missing for this platform is skipped by its adapter.
+        if wanted and subprocess.run([*pip, wanted]).returncode:
+            print(f"    {wanted} could not be installed; its adapter will skip", file=sys.stderr)
+    subprocess.run([*pip, "--force-reinstall", "--no-deps", str(HERE.parent)], check=True)
+    STAMP.write_text(f"{checkout() or 'unknown'}\n")

@@ -23,26 +23,27 @@ from scipy.sparse.linalg import splu
 
 import rectiline as rl
 
-from . import tables
-from .qp import Program, by_clarabel
+from . import store
+from .quadratic import Clarabel, Program
 
 MOST_COLUMNS = 1200
 _INFINITE = 1e19  # the files write numbers near 1e20 for no bound
 
 
-def read(path: Path) -> Program:
-    """Read a file; for us, rows of A with one entry become bounds of that column."""
+def read(path: Path) -> tuple[Program, float]:
+    """Read a file: the program, and the constant of its objective."""
     content = io.loadmat(path)
     A = sp.csr_array(content["A"].astype(float))
     A.eliminate_zeros()
     q, low, high = (content[name].astype(float).ravel() for name in "qlu")
     low, high = np.where(low <= -_INFINITE, -np.inf, low), np.where(high >= _INFINITE, np.inf, high)
-    P, r = sp.csc_array(content["P"].astype(float)), float(content["r"].ravel()[0])
-    return Program(P, q, sp.csc_matrix(A), low, high, lambda: _ours(P, q, A, low, high), r)
+    P = sp.csc_array(content["P"].astype(float))
+    return Program(P, q, A, low, high), float(content["r"].ravel()[0])
 
 
-def _ours(P: Any, q: np.ndarray, A: Any, low: np.ndarray, high: np.ndarray) -> rl.Problem:
-    """The program as a problem of ours: half the squares of the rows of a factor of P."""
+def as_problem(program: Program) -> rl.Problem:
+    """Half the squares of the rows of a factor of P; rows of A with one entry become bounds."""
+    q, A, low, high = program.q, program.A, program.low, program.high
     lower, upper = np.full(q.size, -np.inf), np.full(q.size, np.inf)
     for row in np.flatnonzero(np.diff(A.indptr) == 1):
         column, value = A.indices[A.indptr[row]], A.data[A.indptr[row]]
@@ -53,7 +54,7 @@ def _ours(P: Any, q: np.ndarray, A: Any, low: np.ndarray, high: np.ndarray) -> r
     rest = np.flatnonzero(np.diff(A.indptr) > 1)
     if rest.size:
         constraints.append(rl.constraints.LinearConstraint(A[rest], low[rest], high[rest]))
-    factor = factor_of(P)
+    factor = factor_of(program.P)
     if factor.shape[0] == 0:
         return rl.Problem(None, constraints=constraints, linear=q)
     return rl.Problem(factor, None, "squared_error", constraints=constraints, linear=q)
@@ -121,18 +122,19 @@ def _pivoted(unit: np.ndarray) -> np.ndarray:
 
 def measure(path: Path, limit: float) -> dict[str, Any]:
     """Return the row of one problem."""
-    program = read(path)
-    size = {"columns": program.q.size, "rows": int(np.sum(np.diff(program.A.tocsr().indptr) > 1))}
+    program, constant = read(path)
+    size = {"columns": program.q.size, "rows": int(np.sum(np.diff(program.A.indptr) > 1))}
     row: dict[str, Any] = {"problem": path.stem, **size}
-    expected = program.value(by_clarabel(program))
+    clarabel = Clarabel(program)
+    expected = program.value(clarabel.read(clarabel.solve(1e-6, 30.0))[0]) + constant
     started = time.perf_counter()
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", rl.ConvergenceWarning)
-            solution = rl.solve(program.ours(), tol=1e-6, time_limit=limit)
+            solution = rl.solve(as_problem(program), tol=1e-6, time_limit=limit)
     except Exception as error:
         return {**row, "status": f"{type(error).__name__}: {error}"[:120]}
-    value = program.value(solution.coef)
+    value = program.value(solution.coef) + constant
     return {
         **row,
         "status": str(solution.status),
@@ -140,7 +142,7 @@ def measure(path: Path, limit: float) -> dict[str, Any]:
         "gap": f"{solution.certificate.relative_gap:.1e}",
         "objective": f"{value:.8g}",
         "clarabel": f"{expected:.8g}",
-        "difference": f"{abs(value - expected) / max(1.0, abs(expected - program.constant)):.1e}",
+        "difference": f"{abs(value - expected) / max(1.0, abs(expected - constant)):.1e}",
         "seconds": f"{time.perf_counter() - started:.2f}",
     }
 
@@ -153,4 +155,4 @@ def rows(folder: Path, filter: str, limit: float) -> Iterator[dict[str, Any]]:
 
 
 if __name__ == "__main__":
-    tables.run(rows, ("problem",), folder=Path, filter="", limit=60.0)
+    store.run(rows, ("problem",), folder=Path, filter="", limit=60.0)

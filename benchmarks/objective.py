@@ -17,11 +17,13 @@ from __future__ import annotations
 import hashlib
 import math
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
-from .cases import Case
+from .cases import Case, Data
+from .datasets import Table, load
 
 Vector = np.ndarray
 
@@ -145,6 +147,9 @@ class Objective:
         loss = sum(piece.value(z) for piece in self.pieces)
         return math.fsum(loss) + self.penalty(coef)
 
+    def value_at_zero(self) -> float:
+        return self.value(np.zeros(self.d))
+
     def violation(self, coef: Vector) -> float:
         """Worst violated row of ``A b + c >= 0``, relative to the size of its terms."""
         if self.A is None or self.c is None:
@@ -153,8 +158,8 @@ class Objective:
         return float(np.max(np.maximum(-(self.A @ coef + self.c), 0.0) / np.maximum(scale, 1e-300)))
 
     def boxes(self) -> tuple[Vector, Vector]:
-        lo: Vector = sum(piece.lo for piece in self.pieces)  # type: ignore[assignment]
-        hi: Vector = sum(piece.hi for piece in self.pieces)  # type: ignore[assignment]
+        lo: Vector = sum(piece.lo for piece in self.pieces)
+        hi: Vector = sum(piece.hi for piece in self.pieces)
         return lo, hi
 
     def bound(self, g: Vector, xi: Vector | None = None, coef: Vector | None = None) -> float:
@@ -163,8 +168,6 @@ class Objective:
         Without any penalty the bound holds for the optimum over ``|b_j| <= 10 (1 + max|coef|)``: an
         optimum inside that box is a global one because the objective is convex.
         """
-        from .repair import balance, project
-
         lo, hi = self.boxes()
         g = np.clip(np.asarray(g, dtype=float), lo, hi)
         xi = None if self.A is None else np.maximum(np.zeros(len(self.c)) if xi is None else xi, 0)
@@ -208,3 +211,111 @@ class Objective:
         if self.l2 == 0 or self.groups is not None or self.slope is not None:
             return 0.0
         return float(np.sum(np.maximum(np.abs(q) - self.l1, 0.0) ** 2) / (2.0 * self.l2))
+
+
+# ---- from a case to its objective
+
+
+@lru_cache(maxsize=1)
+def _table(data: Data) -> Table:
+    """The last table is kept: consecutive cases often share it."""
+    return load(data)
+
+
+def build(case: Case) -> tuple[Objective, str]:
+    """The objective of a case, and where its data came from."""
+    table = _table(case.data)
+    n, d = table.X.shape
+    weight = np.full(n, case.C / n if case.mean else case.C)
+    objective = Objective(case, table.X, table.y, weight, l1=case.l1, l2=case.l2)
+    if case.fairness is not None:
+        sensitive = _sensitive(table.X, table.Z, case.data.seed)
+        row = np.asarray(table.X.T @ (sensitive - sensitive.mean())).ravel() / n
+        objective.sensitive = sensitive
+        objective.A = np.vstack([row, -row])
+        objective.c = np.full(2, case.fairness)
+    if case.penalty == "group_linf":
+        own = case.data.name in ("correlated_groups", "weak_groups")
+        objective.groups = np.asarray(table.Z if own else np.arange(d) // 10, dtype=np.intp)
+    elif case.penalty == "slope_two_level":
+        objective.slope = np.where(np.arange(d) < 10, 2.0, 1.0)
+    elif case.penalty == "slope_sqrt_log":
+        objective.slope = np.sqrt(np.log(2.0 * d / np.arange(1, d + 1)))
+    if case.l1_relative:
+        objective.l1 *= _largest_strength(objective)
+    if objective.slope is not None:
+        objective.slope = objective.slope * objective.l1
+    return objective, table.origin
+
+
+def _sensitive(X: object, Z: object, seed: int) -> np.ndarray:
+    """The set's own sensitive attribute, else a random column (as the ReHLine paper does)."""
+    if Z is not None:
+        return np.asarray(Z, dtype=float).reshape(len(Z), -1)[:, 0]
+    column = int(np.random.default_rng(seed).integers(X.shape[1]))
+    picked = X[:, [column]]
+    return np.asarray(picked.todense() if hasattr(picked, "todense") else picked).ravel()
+
+
+def _largest_strength(objective: Objective) -> float:
+    """``max_j sum_i w_i |x_ij|`` over columns: the lambda_max of the L1-SVM paper (a norm of it
+    for groups), an upper bound on the smallest strength with zero coefficients."""
+    total = np.asarray(abs(objective.X).T @ objective.weight).ravel()
+    if objective.groups is not None:
+        return float(np.bincount(objective.groups, weights=total).max())
+    return float(total.max())
+
+
+# ---- dual points on the hyperplanes that an unpenalised intercept or column demands
+
+
+def balance(g: Vector, lo: Vector, hi: Vector) -> Vector:
+    """The nearest point of the boxes, in the metric of its room to move, with sum zero.
+
+    ``sum clip(g - mu * room)`` falls monotonically in ``mu``, so bisection finds it; the last
+    rounding error is put on the entry with the most room.
+    """
+    room = np.minimum(np.minimum(g - lo, hi - g), np.abs(g).max() + 1.0) + 1e-9 * _width(g, lo, hi)
+
+    def total(mu: float) -> float:
+        return float(np.sum(np.clip(g - mu * room, lo, hi)))
+
+    low, high = -1.0, 1.0
+    while total(low) < 0 and low > -1e18:
+        low *= 4.0
+    while total(high) > 0 and high < 1e18:
+        high *= 4.0
+    for _ in range(200):
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if total(middle) > 0 else (low, middle)
+    moved = np.clip(g - 0.5 * (low + high) * room, lo, hi)
+    for _ in range(3):
+        best = int(np.argmax(np.minimum(moved - lo, hi - moved)))
+        moved[best] = np.clip(moved[best] - np.sum(moved), lo[best], hi[best])
+    return moved
+
+
+def project(g: Vector, lo: Vector, hi: Vector, X: Any, intercept: bool) -> Vector:
+    """Iterate weighted least squares towards ``X'g = 0`` (and ``sum g = 0``) inside the boxes."""
+    columns = np.asarray(X.todense()) if hasattr(X, "todense") else np.asarray(X)
+    norms = np.sqrt(np.einsum("ij,ij->j", columns, columns))
+    if intercept:
+        columns = np.column_stack([columns, np.ones(len(g))])
+        norms = np.append(norms, np.sqrt(len(g)))
+    norms[norms == 0] = 1.0
+    width = _width(g, lo, hi)
+    for _ in range(30):
+        leftover = columns.T @ g / norms
+        if np.abs(leftover).max() <= 1e-15 * np.abs(g).max() * np.sqrt(len(g)):
+            break
+        room = np.minimum(g - lo, hi - g) / width
+        weight = (room * room + 1e-14) * width
+        matrix = (columns / norms).T @ (weight[:, None] * (columns / norms))
+        step = np.linalg.lstsq(matrix, leftover, rcond=1e-14)[0]
+        g = np.clip(g - weight * ((columns / norms) @ step), lo, hi)
+    return g
+
+
+def _width(g: Vector, lo: Vector, hi: Vector) -> Vector:
+    """Box widths, with the size of ``g`` standing in for infinite ones."""
+    return np.minimum(hi - lo, np.abs(g).max() + 1.0)

@@ -14,9 +14,17 @@ import sys
 from pathlib import Path
 
 from .pictures import draw, exponents
-from .regimes import HEADER as REGIME_HEADER
-from .regimes import by_regime, table
-from .results import FACTOR, HEADER, Record, load, rows, shares
+from .results import (
+    FACTOR,
+    HEADER,
+    REGIME_HEADER,
+    Record,
+    by_regime,
+    load,
+    regime_table,
+    rows,
+    shares,
+)
 from .store import RESULTS, read, read_table
 
 Lines = list[tuple[str, ...]]
@@ -41,7 +49,7 @@ def write_page(folder: Path) -> None:
         "measures": _measures(),
         "machine": _machine(results),
         **{name: (HEADER, [row.cells() for row in some]) for name, some in lists.items()},
-        **{f"regime_{name}": (REGIME_HEADER, table(some)) for name, some in regimes.items()},
+        **{f"regime_{name}": (REGIME_HEADER, regime_table(some)) for name, some in regimes.items()},
     }
     for name, part in read(RESULTS / "multitask.json").items():
         tables[f"multitask_{name}"] = (part["header"], part["lines"])

@@ -25,7 +25,7 @@ from scipy import sparse as sp
 
 import rectiline as rl
 
-from . import datasets, machine, tables
+from . import datasets, machine, store
 from .cases import Data
 
 LOSSES: dict[str, Any] = {
@@ -160,7 +160,7 @@ def measured(
 
 
 if __name__ == "__main__":
-    tables.run(
+    store.run(
         measured,
         KEYS,
         part=str,

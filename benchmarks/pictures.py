@@ -5,12 +5,11 @@ from __future__ import annotations
 import math
 import statistics
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 from . import scoring
-from .regimes import REGIMES, ratios
-from .results import FACTOR, TARGET, Record, is_ours, solver_times
-from .runner import median
+from .results import FACTOR, REGIMES, TARGET, Record, is_ours, ratios, solver_times
 
 WORST = 1e3  # right end of the profiles
 PROFILED = ("rehline", "quantile")  # suites of the first profile

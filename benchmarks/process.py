@@ -1,4 +1,4 @@
-"""Start, question and, if need be, kill the worker processes."""
+"""Processes that answer commands, one JSON line each: started, asked and, if need be, killed."""
 
 from __future__ import annotations
 
@@ -9,18 +9,26 @@ import subprocess
 import sys
 import threading
 import time
+import traceback
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
-THREAD_VARIABLES = (
-    "OMP_NUM_THREADS",
-    "OPENBLAS_NUM_THREADS",
-    "MKL_NUM_THREADS",
-    "NUMBA_NUM_THREADS",
-    "NUMEXPR_NUM_THREADS",
-    "VECLIB_MAXIMUM_THREADS",
-    "RECTILINE_NUM_THREADS",
+ONE_THREAD = dict.fromkeys(
+    (
+        "OMP_NUM_THREADS",
+        "OPENBLAS_NUM_THREADS",
+        "MKL_NUM_THREADS",
+        "NUMBA_NUM_THREADS",
+        "NUMEXPR_NUM_THREADS",
+        "VECLIB_MAXIMUM_THREADS",
+        "RECTILINE_NUM_THREADS",
+    ),
+    "1",
 )
 
 
@@ -42,34 +50,23 @@ def cpu_seconds(pid: int) -> float | None:
         return None
 
 
-class Player:
-    """A process with one solver in it. It serves one case after the other and is started anew
-    after it had to be killed, so that imports and compilation are paid for once."""
+class Process:
+    """A module that calls `serve`, on one thread, in an interpreter of its own."""
 
-    def __init__(self, solver: str, python: str | None = None) -> None:
-        self.solver = solver
-        self._case: dict[str, Any] = {}
-        self._python = python or interpreter()
+    def __init__(self, module: str, python: str, path: str | None = None) -> None:
+        self._command = [python, "-W", "ignore", "-m", module]
+        self._environment = {**os.environ, **ONE_THREAD} | ({"PYTHONPATH": path} if path else {})
         self._process: subprocess.Popen[str] | None = None
-        self.cold = True  # has not solved anything since it was started
 
     @property
-    def alive(self) -> bool:
+    def is_alive(self) -> bool:
         return self._process is not None and self._process.poll() is None
 
-    def load(self, suite: str, case: str, timeout: float = 900.0) -> dict[str, Any]:
-        """Give it a case; the reply may hold a ``skip`` or an ``error``."""
-        self._case = {"do": "load", "suite": suite, "case": case, "solver": self.solver}
-        if not self.alive:
-            self._start()
-        return self.ask(self._case, timeout)
-
-    def _start(self) -> None:
-        environment = {**os.environ, **dict.fromkeys(THREAD_VARIABLES, "1")}
+    def start(self) -> None:
         self._process = subprocess.Popen(
-            [self._python, "-m", "benchmarks.worker"],
+            self._command,
             cwd=ROOT,
-            env=environment,
+            env=self._environment,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -78,61 +75,39 @@ class Player:
         self._lines: queue.Queue[str] = queue.Queue()
         reader = threading.Thread(target=_read, args=(self._process, self._lines), daemon=True)
         reader.start()
-        self.cold = True
 
-    def ask(self, command: dict[str, Any], timeout: float) -> dict[str, Any]:
-        """Send a command; an answer that is late or never comes is an ``error``."""
-        if not self.alive:
-            return {"error": "not running"}
-        assert self._process is not None and self._process.stdin is not None
+    def ask(
+        self, do: str, limit: float = 900.0, of_cpu: bool = False, **arguments: Any
+    ) -> dict[str, Any]:
+        """Return the reply; one that is late or never comes is an ``error``.
+
+        The limit is in seconds, of CPU time where a busy machine must not stop a solver.
+        """
+        if not self.is_alive:
+            self.start()
+        process = self._process
+        assert process is not None and process.stdin is not None
+        before, began = cpu_seconds(process.pid), time.perf_counter()
         try:
-            self._process.stdin.write(json.dumps(command) + "\n")
-            self._process.stdin.flush()
-            line = self._lines.get(timeout=timeout)
-        except queue.Empty:
-            self.stop()
-            return {"error": f"killed after {timeout:.3g} s", "timeout": True}
+            process.stdin.write(json.dumps({"do": do, **arguments}) + "\n")
+            process.stdin.flush()
         except BrokenPipeError:
-            line = ""
-        return self._reply(line)
-
-    def _reply(self, line: str) -> dict[str, Any]:
-        assert self._process is not None
-        if not line:
-            code = self._process.wait()
-            return {"error": f"ended with code {code}"}
-        reply: dict[str, Any] = json.loads(line)
-        return reply
-
-    def run(self, tol: float, time_limit: float) -> dict[str, Any]:
-        """One timed solve, then its score, for which the clock does not run."""
-        if not self.alive:
-            self._start()
-            if "error" in (reply := self.ask(self._case, 900.0)):
-                return reply
-        command = {"do": "run", "tol": tol, "time_limit": time_limit}
-        solved = self._race(command, 1.05 * time_limit + 0.2)
-        if "error" in solved:
-            return solved
-        self.cold = False
-        return {**solved, **self.ask({"do": "score"}, 600.0)}
-
-    def _race(self, command: dict[str, Any], limit: float) -> dict[str, Any]:
-        """Like `ask`, but the limit is in CPU seconds: a busy machine must not stop a rival."""
-        assert self._process is not None and self._process.stdin is not None
-        before, began = cpu_seconds(self._process.pid), time.perf_counter()
-        self._process.stdin.write(json.dumps(command) + "\n")
-        self._process.stdin.flush()
+            return {"error": f"ended with code {process.wait()}"}
         while True:
             try:
-                return self._reply(self._lines.get(timeout=max(0.05, limit / 50)))
+                line = self._lines.get(timeout=max(0.05, limit / 50) if of_cpu else limit)
             except queue.Empty:
                 wall = time.perf_counter() - began
-                now = cpu_seconds(self._process.pid)
+                now = cpu_seconds(process.pid) if of_cpu else None
                 used = wall if now is None or before is None else now - before
                 if used > limit or wall > 5.0 * limit:
                     self.stop()
                     return {"error": f"killed after {limit:.3g} s", "timeout": True}
+                continue
+            if not line:
+                return {"error": f"ended with code {process.wait()}"}
+            reply: dict[str, Any] = json.loads(line)
+            return reply
 
     def stop(self) -> None:
         if self._process is not None and self._process.poll() is None:
@@ -147,20 +122,36 @@ def _read(process: subprocess.Popen[str], lines: queue.Queue[str]) -> None:
     lines.put("")  # the process has ended
 
 
-class Players:
-    """The players of a suite by the name of their solver, started when first asked for."""
+def serve(worker: Any) -> None:
+    """Call the methods that commands name until stdin closes; what they print goes to stderr."""
+    protocol = os.fdopen(os.dup(1), "w", buffering=1)
+    os.dup2(2, 1)
+    for line in sys.stdin:
+        command = json.loads(line)
+        try:
+            reply = getattr(worker, command.pop("do"))(**command)
+        except Exception as error:
+            traceback.print_exc()
+            reply = {"error": f"{type(error).__name__}: {error}"[:400]}
+        protocol.write(json.dumps(reply) + "\n")
 
-    def __init__(self) -> None:
-        self._players: dict[str, Player] = {}
 
-    def __getitem__(self, solver: str) -> Player:
-        if solver not in self._players:
-            self._players[solver] = Player(solver)
-        return self._players[solver]
+def apart(function: Callable[..., Any], *arguments: Any, seconds: float | None = None) -> Any:
+    """Return what a function returns in a fresh process with one thread.
 
-    def __enter__(self) -> Players:
-        return self
+    None if it takes more than so many CPU seconds.
+    """
+    os.environ.update(ONE_THREAD)
+    context = get_context("spawn")
+    with ProcessPoolExecutor(1, context, initializer=_limit, initargs=(seconds,)) as pool:
+        try:
+            return pool.submit(function, *arguments).result()
+        except BrokenProcessPool:
+            return None
 
-    def __exit__(self, *_: object) -> None:
-        for player in self._players.values():
-            player.stop()
+
+def _limit(seconds: float | None) -> None:
+    if seconds is not None:
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_CPU, (int(seconds) + 1, int(seconds) + 5))

@@ -26,7 +26,7 @@ from rectiline import constraints as rc
 from rectiline import losses as rlo
 from rectiline import penalties as rp
 
-from . import tables
+from . import store
 
 NAMED = ("newton", "interior", "generation", "reduced_newton", "rehline")
 TOL = 1e-6
@@ -130,7 +130,7 @@ def seconds_of(
         began = time.process_time()
         try:
             answer = rl.solve(problem, solver=solver, tol=TOL, time_limit=limit)
-        except rl.UnsupportedProblemError:
+        except (rl.UnsupportedProblemError, rl.NoAnswerError):
             return np.inf, None
         took = time.process_time() - began
         spent += took
@@ -186,4 +186,4 @@ def rows(mixes: int, first: int, seed: int, seconds: float) -> Iterator[Row]:
 
 
 if __name__ == "__main__":
-    tables.run(rows, ("seed", "mix"), mixes=300, first=0, seed=18, seconds=np.inf)
+    store.run(rows, ("seed", "mix"), mixes=300, first=0, seed=18, seconds=np.inf)

@@ -1,15 +1,18 @@
-"""From result files to rows: our time and the best rival's, worst first when sorted."""
+"""From result files to rows: our time and the best rival's, worst first; and kinds of problems."""
 
 from __future__ import annotations
 
 import json
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 from . import scoring, suites
-from .runner import RESULTS, fastest, median
+from .runner import fastest
+from .store import RESULTS
 
 TARGET = 1e-6  # relative error at which suites are summarised
 FACTOR = 1.5
@@ -190,3 +193,86 @@ def print_table(results: list[Record], worst_last: bool = False) -> None:
             f"{suite} at {TARGET:.0e}: {solved} of {cases} cases solved, "
             f"{near} ({100 * near / cases:.1f} %) within {FACTOR:g}x of the fastest"
         )
+
+
+# ---- kinds of problems: how we compare with each rival there
+
+REGIME_HEADER = (
+    "rival",
+    "cases",
+    "it solves",
+    "we solve",
+    "smallest ratio",
+    "median ratio",
+    "largest",
+)
+_MARGIN = ("hinge", "squared_hinge", "smoothed_hinge")
+_SMALL = 20_000  # entries of X
+
+
+def _plain(record: Record) -> bool:
+    definition = record["definition"]
+    return bool(definition["l1"] == 0 and definition["fairness"] is None)
+
+
+def _sparse(record: Record) -> bool:
+    return record["suite"] == "sparse_data" or "tfidf" in str(record["definition"]["data"]["name"])
+
+
+# The first that fits counts.
+REGIMES: dict[str, tuple[str, Callable[[Record], bool]]] = {
+    "sparsity": (
+        "L1, group and Slope penalties",
+        lambda r: bool(r["definition"]["l1"] > 0 and r["definition"]["l2"] == 0),
+    ),
+    "constraints": ("Fairness constraints", lambda r: r["definition"]["fairness"] is not None),
+    "small": (
+        "Small problems (up to 20,000 entries)",
+        lambda r: _plain(r) and r["n"] * r["d"] <= _SMALL,
+    ),
+    "sparse": ("Sparse data", lambda r: _plain(r) and _sparse(r)),
+    "classification": (
+        "Support vector machines, dense",
+        lambda r: r["definition"]["loss"] in _MARGIN,
+    ),
+    "quantiles": ("Quantile regression", lambda r: r["definition"]["loss"] == "pinball"),
+    "robust": ("Huber and epsilon-insensitive regression", lambda r: True),
+}
+
+
+def by_regime(results: list[Record]) -> dict[str, list[Record]]:
+    """Return the cases of each regime that are raced at the common target."""
+    found: dict[str, list[Record]] = {name: [] for name in REGIMES}
+    for record in at_target(results):
+        found[next(name for name, (_, fits) in REGIMES.items() if fits(record))].append(record)
+    return {name: cases for name, cases in found.items() if cases}
+
+
+def ratios(cases: list[Record]) -> dict[str, list[float]]:
+    """Return each rival's time over ours, one for each case it takes; infinite where it fails.
+
+    Zero where we fail and it does not. Cases that neither solves are left out.
+    """
+    found: dict[str, list[float]] = {}
+    for record in cases:
+        ours = record["times"].get(record["definition"]["solvers"][0], math.inf)
+        for name, time in record["times"].items():
+            if not is_ours(name) and math.isfinite(min(time, ours)):
+                found.setdefault(name, []).append(time / ours)
+    return found
+
+
+def regime_table(cases: list[Record]) -> list[tuple[str, ...]]:
+    """Return one line for each rival, the one that beats us most first."""
+    lines = []
+    for name, values in ratios(cases).items():
+        solved = sum(math.isfinite(value) for value in values)
+        ours = sum(value > 0 for value in values)
+        ends = (min(values), median(values), max(values))
+        numbers = (str(len(values)), str(solved), str(ours), *map(_shown, ends))
+        lines.append((ends[0], (name, *numbers)))
+    return [line for _, line in sorted(lines)]
+
+
+def _shown(ratio: float) -> str:
+    return "not solved" if ratio == math.inf else f"{ratio:.2f}x" if ratio < 10 else f"{ratio:.0f}x"

@@ -9,45 +9,41 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 from . import machine, scoring, store, suites
 from .cases import Case
-from .process import Player, Players
+from .player import Player
 
-RESULTS = Path(__file__).parent / "results"
-BOUNDS = RESULTS / "bounds.json"
 REFERENCES = ("rectiline", "rehline", "highs", "piqp", "clarabel")
 LONG = 15.0  # seconds; a run this long is not repeated
 SHORT = 0.05  # seconds; a run this short is repeated at least five times
 WARM = 2.0  # seconds; a first run this long is as good as any
 LEAST = 1.0  # seconds that a rival is given, however fast we are
+Players = dict[str, Player]
 
 
-def run_suite(
-    suite: str,
-    cases: list[Case],
-    say: Callable[[str], None] = print,
-) -> Path:
+def run_suite(suite: str, cases: list[Case]) -> Path:
     """Race the cases; results are written after each one, replacing older ones of the same name."""
-    path = RESULTS / f"{suite}.json"
-    with Players() as players:
-        for number, case in enumerate(_by_table(cases), 1):
-            began = time.perf_counter()
-            say(f"[{number}/{len(cases)}] {case.name}")
-            record = _race(suite, case, players, say)
-            say(f"    {time.perf_counter() - began:.0f} s in all")
-            _keep(path, suite, record)
-    return path
-
-
-def _by_table(cases: list[Case]) -> list[Case]:
-    """Cases on the same table in a row: it is loaded once."""
+    path = store.RESULTS / f"{suite}.json"
     first = {case.data: k for k, case in reversed(list(enumerate(cases)))}
-    return sorted(cases, key=lambda case: first[case.data])
+    names = [*REFERENCES, *(solver for case in cases for solver in case.solvers)]
+    players = {solver: Player(solver) for solver in names}  # started when first asked
+    try:
+        # Cases on the same table in a row: it is loaded once.
+        for number, case in enumerate(sorted(cases, key=lambda case: first[case.data]), 1):
+            began = time.perf_counter()
+            print(f"[{number}/{len(cases)}] {case.name}", flush=True)
+            record = _race(suite, case, players)
+            print(f"    {time.perf_counter() - began:.0f} s in all", flush=True)
+            _keep(path, suite, record)
+    finally:
+        for player in players.values():
+            player.stop()
+    return path
 
 
 def _keep(path: Path, suite: str, record: dict[str, Any]) -> None:
@@ -62,7 +58,7 @@ def _keep(path: Path, suite: str, record: dict[str, Any]) -> None:
     store.update(path, change)
 
 
-def _race(suite: str, case: Case, players: Players, say: Callable[[str], None]) -> dict[str, Any]:
+def _race(suite: str, case: Case, players: Players) -> dict[str, Any]:
     now = machine.describe()
     record: dict[str, Any] = {
         "name": case.name,
@@ -71,7 +67,7 @@ def _race(suite: str, case: Case, players: Players, say: Callable[[str], None]) 
         **{field: now[field] for field in ("load", "date", "revision")},
         "solvers": {},
     }
-    record.update(_reference(suite, case, players, say))
+    record.update(_reference(suite, case, players))
     racing: list[Player] = []
     for solver in case.solvers:
         player = players[solver]
@@ -81,14 +77,14 @@ def _race(suite: str, case: Case, players: Players, say: Callable[[str], None]) 
             if field in entry:
                 record[field] = entry.pop(field)
         if stopped := info.get("skip") or info.get("error"):
-            say(f"    {solver}: {'skipped' if 'skip' in info else 'FAILED'}: {stopped}")
+            print(f"    {solver}: {'skipped' if 'skip' in info else 'FAILED'}: {stopped}")
             continue
         racing.append(player)
         entry["limit"] = _limit(case, record, solver)
-        _climb(case, player, record, say)
+        _climb(case, player, record)
     if record.get("origin", "") not in ("synthetic", "file", "scikit-learn"):
-        say(f"    data: {record.get('origin', 'unknown')}")
-    _repeat(case, racing, record, say)
+        print(f"    data: {record.get('origin', 'unknown')}")
+    _repeat(case, racing, record)
     return record
 
 
@@ -101,13 +97,10 @@ def _limit(case: Case, record: dict[str, Any], solver: str) -> float:
     return min(case.time_limit, max(LEAST, case.patience * slowest))
 
 
-def _reference(
-    suite: str, case: Case, players: Players, say: Callable[[str], None]
-) -> dict[str, Any]:
+def _reference(suite: str, case: Case, players: Players) -> dict[str, Any]:
     """The best bound known for the case, from earlier runs or from new tight ones."""
     best: dict[str, Any] = {"bound": None, "best": None, "bound_from": None}
-    goal = 0.05 * min(case.targets)
-    key = ""
+    bounds, goal, key = store.RESULTS / "bounds.json", 0.05 * min(case.targets), ""
     for solver in REFERENCES:
         if scoring.relative(best["best"], best["bound"]) <= goal:
             break
@@ -115,19 +108,19 @@ def _reference(
         info = player.load(suite, case.name)
         if not key and "fingerprint" in info:
             key = f"{case.key}-{info['fingerprint']}"
-            best = store.read(BOUNDS).get(key, best)
+            best = store.read(bounds).get(key, best)
         good = scoring.relative(best["best"], best["bound"]) <= goal
         if good or "skip" in info or "error" in info:
             continue
-        tight = player.ask({"do": "tight"}, 10.0)["tolerance"]
+        tight = player.ask("ladder", 10.0, targets=list(case.targets), size=1.0)["tight"]
         for tol in (0.01 * min(case.targets), tight):
             run = player.run(tol, case.time_limit)
             _improve(best, run, solver)
             if "error" in run or scoring.relative(best["best"], best["bound"]) <= goal:
                 break
     width = scoring.relative(best["best"], best["bound"])
-    say(f"    bound {best['bound']} from {best['bound_from']}, known to {width:.1e}")
-    store.update(BOUNDS, lambda known: {**known, key: best})
+    print(f"    bound {best['bound']} from {best['bound_from']}, known to {width:.1e}")
+    store.update(bounds, lambda known: {**known, key: best})
     return dict(best)
 
 
@@ -139,12 +132,12 @@ def _improve(best: dict[str, Any], run: dict[str, Any], solver: str) -> None:
         best["best"] = min(run["primal"], math.inf if best["best"] is None else best["best"])
 
 
-def _climb(case: Case, player: Player, record: dict[str, Any], say: Callable[[str], None]) -> None:
+def _climb(case: Case, player: Player, record: dict[str, Any]) -> None:
     """One run per rung (which also warms up) until every target is reached."""
     entry = record["solvers"][player.solver]
     limit = entry["limit"]
     size = abs(record["bound"] or record.get("zero") or 1.0)
-    ladder = player.ask({"do": "ladder", "targets": list(case.targets), "size": size}, 10.0)
+    ladder = player.ask("ladder", 10.0, targets=list(case.targets), size=size)
     reached = math.inf
     rungs = ladder.get("tolerances", [])
     # The first solve pays for imports, compilation and page faults; nobody is timed on it unless
@@ -157,7 +150,7 @@ def _climb(case: Case, player: Player, record: dict[str, Any], say: Callable[[st
         counts = False
         if "error" in run:
             entry["runs"].append({"tol": tol, **run})
-            say(f"    {player.solver}: tol {tol:.1e}: {run['error']}")
+            print(f"    {player.solver}: tol {tol:.1e}: {run['error']}")
             break  # what fails at one tolerance fails at a tighter one
         _improve(record, run, player.solver)
         run["walls"], run["cpus"] = [run.pop("wall")], [run.pop("cpu")]
@@ -179,9 +172,7 @@ def fastest(entry: dict[str, Any], target: float, bound: float | None, measure: 
     return min(repeated or good, key=lambda run: median(run["cpus"]), default=None)
 
 
-def _repeat(
-    case: Case, players: list[Player], record: dict[str, Any], say: Callable[[str], None]
-) -> None:
+def _repeat(case: Case, players: list[Player], record: dict[str, Any]) -> None:
     """Repeat the rungs that count, in turn over the solvers."""
     chosen: list[tuple[Player, dict[str, Any]]] = []
     for player in players:
@@ -192,22 +183,14 @@ def _repeat(
         for player, run in chosen:
             if run["cpus"][0] > (LONG if turn < case.repeats else SHORT):
                 continue
-            if player.cold:  # it had to be killed at a tighter tolerance
+            if player.is_cold:  # it had to be killed at a tighter tolerance
                 player.run(run["tol"], case.time_limit)
             again = player.run(run["tol"], case.time_limit)
             if "error" not in again:
                 run["walls"].append(again["wall"])
                 run["cpus"].append(again["cpu"])
     for solver, entry in record["solvers"].items():
-        cells = []
-        for target in case.targets:
-            run = fastest(entry, target, record["bound"], case.measure)
-            cells.append("-" if run is None else f"{median(run['cpus']):.4g} s")
+        found = [fastest(entry, t, record["bound"], case.measure) for t in case.targets]
+        cells = ["-" if run is None else f"{median(run['cpus']):.4g} s" for run in found]
         if entry["runs"]:
-            say(f"    {solver:20s} " + "  ".join(cells))
-
-
-def median(values: list[float]) -> float:
-    ordered = sorted(values)
-    middle = len(ordered) // 2
-    return ordered[middle] if len(ordered) % 2 else 0.5 * (ordered[middle - 1] + ordered[middle])
+            print(f"    {solver:20s} " + "  ".join(cells))

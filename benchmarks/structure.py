@@ -16,13 +16,11 @@ from __future__ import annotations
 
 import argparse
 import math
-import multiprocessing
 import resource
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Iterator
-from importlib import import_module
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -32,91 +30,47 @@ from scipy.io import mmwrite
 
 import rectiline as rl
 
-from . import qp
+from .process import apart
+from .quadratic import OSQP, PIQP, Clarabel, HiGHS, Program
 from .store import write_table
-from .structure_cases import Case, Units, cases, trend
+from .structure_cases import Case, Units, cases, portfolio, trend
 
 TOL = 1e-6
 MOST_RIVAL_ROWS = 300_000  # larger cases go to HiGHS's interior method and to quantreg alone
+QUADRATIC = {"piqp": PIQP, "clarabel": Clarabel, "osqp": OSQP}
+LINEAR = {
+    f"highs-{method}-{form}": (method, form)
+    for method in ("simplex", "ipm")
+    for form in ("dual", "primal")
+}
+REFUSED = {"refused": True}
+RIVALS = (*LINEAR, *QUADRATIC, "quantreg")
 
 
-# ---- rivals: each returns b ---------------------------------------------------------------------
+# ---- rivals: each returns b, and the seconds where the process does not tell ---------------------
 
 
-def by_highs(units: Units, method: str, is_dual: bool) -> np.ndarray:
-    import highspy
-
-    rows, target, low, high, soft = units.stacked()
-    if soft.any():
-        raise NotImplementedError
+def by_highs(units: Units, method: str, form: str) -> np.ndarray:
+    rows, target, low, high, _ = units.stacked()
     n, d = rows.shape
-    lp = highspy.HighsLp()
-    if is_dual:  # min target'a, rows'a = 0, low <= a <= high
-        matrix, cost, bounds, right = rows.T.tocsc(), target, (low, high), np.zeros(d)
+    if form == "dual":  # min target'a, rows'a = 0, low <= a <= high
+        none = np.zeros(d)
+        program = Program(None, target, rows.T, none, none, low, high)
     else:  # min high'u - low'v, rows b - u + v = target
-        eye, free, none = sp.identity(n), np.full(d, math.inf), np.zeros(2 * n)
+        eye, free = sp.identity(n), np.full(d, math.inf)
         matrix = sp.hstack([rows, -eye, eye], format="csc")
-        cost, right = np.concatenate([np.zeros(d), high, -low]), target
-        bounds = np.append(-free, none), np.append(free, none + math.inf)
-    lp.num_row_, lp.num_col_ = matrix.shape
-    lp.col_cost_, (lp.col_lower_, lp.col_upper_) = cost, bounds
-    lp.row_lower_ = lp.row_upper_ = right
-    lp.a_matrix_.format_ = highspy.MatrixFormat.kColwise
-    lp.a_matrix_.start_, lp.a_matrix_.index_ = matrix.indptr, matrix.indices
-    lp.a_matrix_.value_ = matrix.data
-    solver = highspy.Highs()
-    for name, value in {"output_flag": False, "threads": 1, "solver": method}.items():
-        solver.setOptionValue(name, value)
-    solver.passModel(lp)
-    solver.run()
-    found = solver.getSolution()
-    return np.array(found.row_dual if is_dual else found.col_value[:d])
+        cost = np.concatenate([np.zeros(d), high, -low])
+        program = Program(None, cost, matrix, target, target, np.append(-free, np.zeros(2 * n)))
+    call = HiGHS(program, solver=method)
+    x, multipliers, _ = call.read(call.solve(1e-7, math.inf))
+    return multipliers if form == "dual" else x[:d]
 
 
-def _boxed_dual(units: Units) -> tuple[Any, ...]:
+def by_quadratic(units: Units, solver: str) -> np.ndarray:
     rows, target, low, high, soft = units.stacked()
-    return sp.diags(soft, format="csc"), target, rows.T.tocsc(), low, high
-
-
-def by_piqp(units: Units) -> np.ndarray:
-    import piqp
-
-    P, q, E, low, high = _boxed_dual(units)
-    solver = piqp.SparseSolver()
-    settings = solver.settings
-    settings.eps_abs = settings.eps_rel = TOL
-    settings.eps_duality_gap_abs = settings.eps_duality_gap_rel = TOL
-    solver.setup(P, q, E, np.zeros(E.shape[0]), None, None, None, low, high)
-    solver.solve()
-    return np.array(solver.result.y)
-
-
-def by_osqp(units: Units) -> np.ndarray:
-    import osqp
-
-    P, q, E, low, high = _boxed_dual(units)
-    none, n = np.zeros(E.shape[0]), q.size
-    solver = osqp.OSQP()
-    A = sp.vstack([E, sp.identity(n)], format="csc")
-    low, high = np.append(none, low), np.append(none, high)
-    solver.setup(P, q, A, low, high, verbose=False, eps_abs=TOL, eps_rel=TOL, max_iter=100_000)
-    return np.array(solver.solve().y[: E.shape[0]], dtype=float)
-
-
-def by_clarabel(units: Units) -> np.ndarray:
-    import clarabel
-
-    P, q, E, low, high = _boxed_dual(units)
-    eye = sp.identity(q.size, format="csr")
-    above, below = np.isfinite(high), np.isfinite(low)
-    A = sp.vstack([E, eye[above], -eye[below]], format="csc")
-    right = np.concatenate([np.zeros(E.shape[0]), high[above], -low[below]])
-    cones = [clarabel.ZeroConeT(E.shape[0]), clarabel.NonnegativeConeT(A.shape[0] - E.shape[0])]
-    settings = clarabel.DefaultSettings()
-    settings.verbose, settings.max_threads = False, 1
-    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = TOL
-    found = clarabel.DefaultSolver(P, q, A, right, cones, settings).solve()
-    return np.array(found.z[: E.shape[0]])
+    none = np.zeros(rows.shape[1])
+    call = QUADRATIC[solver](Program(soft, target, rows.T.tocsc(), none, none, low, high))
+    return call.read(call.solve(TOL, 1e6))[1]
 
 
 _QUANTREG = """
@@ -135,9 +89,7 @@ cat(taken["user.self"])
 
 def by_quantreg(units: Units) -> tuple[np.ndarray, float]:
     """Return b, and the seconds that R counts for the fit alone."""
-    rows, target, low, high, soft = units.stacked()
-    if soft.any():
-        raise NotImplementedError
+    rows, target, low, high, _ = units.stacked()
     width = high - low  # rows scaled so that all boxes have width one
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
@@ -152,79 +104,53 @@ def by_quantreg(units: Units) -> tuple[np.ndarray, float]:
         return np.loadtxt(place / "coef.txt"), float(done.stdout)
 
 
-def by_us(case: Case) -> tuple[np.ndarray, dict[str, Any]]:
-    problem = case.ours()
+# ---- measuring ----------------------------------------------------------------------------------
+
+
+def by_us(problem: rl.Problem) -> tuple[rl.Solution, dict[str, Any]]:
     rl.solve(trend(50, 1, "median").ours())  # what the first call loads
     began = time.process_time()
     found = rl.solve(problem, tol=TOL)
-    seconds = time.process_time() - began
-    about = {"seconds": seconds, "solver": found.solver, "status": found.status}
-    about |= {"gap": found.certificate.relative_gap, "steps": found.n_iter}
-    return found.coef, about
+    about = {"seconds": time.process_time() - began, "solver": found.solver}
+    return found, about | {"gap": found.certificate.relative_gap, "steps": found.n_iter}
 
 
-HIGHS = {
-    f"highs-{method}-{'dual' if is_dual else 'primal'}": (method, is_dual)
-    for method in ("simplex", "ipm")
-    for is_dual in (True, False)
-}
-OTHERS: dict[str, Callable[[Units], Any]] = {
-    "piqp": by_piqp,
-    "clarabel": by_clarabel,
-    "osqp": by_osqp,
-    "quantreg": by_quantreg,
-}
-
-
-def _measure(case: Case, solver: str) -> dict[str, Any]:
+def measure(name: str, solver: str) -> dict[str, Any]:
     """Solve with one solver; return seconds, the objective and what is known besides."""
-    if solver == "rectiline":
-        b, about = by_us(case)
-    else:
-        units, about = case.units(), {}
-        if solver != "quantreg":
-            import_module(solver.split("-")[0].replace("highs", "highspy"))
-        began = time.process_time()
-        if solver in HIGHS:
-            b = by_highs(units, *HIGHS[solver])
-        else:
-            b = OTHERS[solver](units)
-        about["seconds"] = time.process_time() - began
-        if isinstance(b, tuple):
-            b, about["seconds"] = b
-    about["memory"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
+    case = next(one for one in cases() if one.name == name)
     units = case.units()
+    about: dict[str, Any] = {}
+    seconds = None
+    if (solver in LINEAR or solver == "quantreg") and units.stacked()[-1].any():
+        return REFUSED
+    try:
+        if solver == "rectiline":
+            found, about = by_us(case.ours())
+            b = found.coef
+        elif solver == "quantreg":
+            b, seconds = by_quantreg(units)
+        else:
+            tiny = trend(50, 1, "median").units()  # what the first call loads
+            for one in (tiny, units):
+                began = time.process_time()
+                b = (
+                    by_highs(one, *LINEAR[solver])
+                    if solver in LINEAR
+                    else by_quadratic(one, solver)
+                )
+            seconds = time.process_time() - began
+    except (ImportError, FileNotFoundError):
+        return REFUSED
+    about |= {} if seconds is None else {"seconds": seconds}
+    about["memory"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
     about["objective"] = min(units.value(b), units.value(-b))  # signs of multipliers differ
     return about
 
 
-def _in_child(case: Case, solver: str, limit: float, pipe: Any) -> None:
-    resource.setrlimit(resource.RLIMIT_CPU, (int(limit) + 1, int(limit) + 5))
-    try:
-        pipe.send(_measure(case, solver))
-    except (ImportError, NotImplementedError, FileNotFoundError):
-        pipe.send(None)
-
-
-def measure(case: Case, solver: str, limit: float) -> dict[str, Any] | None:
-    """Return what `_measure` does, infinite seconds beyond the limit, None if it does not apply."""
-    context = multiprocessing.get_context("fork")
-    ours, theirs = context.Pipe()
-    child = context.Process(target=_in_child, args=(case, solver, limit, theirs))
-    child.start()
-    theirs.close()
-    try:
-        found: dict[str, Any] | None = ours.recv()
-    except EOFError:
-        found = {"seconds": math.inf, "objective": math.nan, "memory": math.nan}
-    child.join()
-    return found
-
-
 def row_of(case: Case, limit: float, ours_alone: bool) -> dict[str, Any]:
     """Return one row of the table."""
-    found = measure(case, "rectiline", 4 * limit)
-    assert found is not None
+    stopped = {"seconds": math.inf, "objective": math.nan}
+    found = apart(measure, case.name, "rectiline", seconds=4 * limit) or stopped
     row: dict[str, Any] = {"case": case.name, "family": case.family, "size": case.size}
     row["rectiline"] = f"{found['seconds']:.3f}"
     if found["seconds"] < math.inf:
@@ -234,45 +160,64 @@ def row_of(case: Case, limit: float, ours_alone: bool) -> dict[str, Any]:
         return row
     best = found["objective"]
     fastest = {"highs": math.inf, "others": math.inf}
-    for solver in (*HIGHS, *OTHERS):
+    for solver in RIVALS:
         if case.size > MOST_RIVAL_ROWS and solver not in ("highs-ipm-dual", "quantreg"):
             continue
-        other = measure(case, solver, limit)
-        if other is None:
+        other = apart(measure, case.name, solver, seconds=limit) or stopped
+        if other == REFUSED:
             continue
         error = (other["objective"] - best) / abs(best)
         row |= {solver: f"{other['seconds']:.3f}", f"{solver}_error": f"{error:.0e}"}
         if error <= 1e-4:
-            kind = "highs" if solver in HIGHS else "others"
+            kind = "highs" if solver in LINEAR else "others"
             fastest[kind] = min(fastest[kind], other["seconds"])
     for kind, seconds in fastest.items():
         row[f"of_{kind}"] = f"{found['seconds'] / seconds:.2f}" if seconds < math.inf else ""
     return row
 
 
+def portfolio_row(factors: int, ours_alone: bool) -> dict[str, Any]:
+    """Return the row of OSQP's portfolio problem; the least CPU time of three counts."""
+    problem, program = portfolio(factors)
+    tries = [by_us(problem()) for _ in range(3)]
+    solution, said = min(tries, key=lambda found: found[1]["seconds"])
+    size = 100 * factors
+    row = {"case": f"portfolio {size} x {factors}", "family": "portfolio", "size": size}
+    row |= {"solver": said["solver"], "rectiline": f"{said['seconds']:.4f}"}
+    row |= {"gap": f"{said['gap']:.1e}"}
+    fastest = math.inf
+    for name, solver in {} if ours_alone else QUADRATIC.items():
+        taken = math.inf
+        for _ in range(3):
+            began = time.process_time()
+            try:
+                call = solver(program)
+            except ImportError:
+                break
+            x = call.read(call.solve(TOL, 30.0))[0]
+            taken = min(taken, time.process_time() - began)
+        if taken < math.inf:
+            error = (program.value(x) - solution.objective) / abs(solution.objective)
+            row |= {name: f"{taken:.4f}", f"{name}_error": f"{error:.0e}"}
+            if abs(error) <= 1e-4 and program.violation(x) <= 1e-4:
+                fastest = min(fastest, taken)
+    return row | ({} if ours_alone else {"ratio": f"{said['seconds'] / fastest:.2f}"})
+
+
 def exponents(rows: list[dict[str, Any]]) -> Iterator[str]:
     """Yield the exponent of time against size for each family with several sizes."""
     for family in dict.fromkeys(row["family"] for row in rows):
         own = [row for row in rows if row["family"] == family]
-        if len(own) < 2:
-            continue
         sizes = np.log([row["size"] for row in own])
         parts = []
-        for solver in ("rectiline", *HIGHS, *OTHERS):
+        for solver in ("rectiline", *RIVALS):
             taken = np.array([float(row.get(solver) or "nan") for row in own])
             seen = np.isfinite(taken) & (taken > 0)
             if seen.sum() > 1:
                 slope = np.polyfit(sizes[seen], np.log(taken[seen]), 1)[0]
                 parts.append(f"{solver} {slope:.2f}")
-        yield f"{family}: time grows as size to the power " + ", ".join(parts)
-
-
-def portfolio_row(k: int) -> dict[str, Any]:
-    """Return the row of OSQP's portfolio with k factors, by the programs of `qp`."""
-    qp_row = qp.row_of(qp.portfolio, k, 3)
-    return {"case": f"portfolio {100 * k} x {k}", "family": "portfolio", "size": 100 * k} | {
-        name: value for name, value in qp_row.items() if name != "program"
-    }
+        if parts:
+            yield f"{family}: time grows as size to the power " + ", ".join(parts)
 
 
 def main() -> None:
@@ -281,19 +226,16 @@ def main() -> None:
     parser.add_argument("--ours", action="store_true", help="without rivals; writes nothing")
     parser.add_argument("--limit", type=float, default=60.0, help="CPU seconds of a rival")
     asked = parser.parse_args()
+    wanted = {case.name: lambda c=case: row_of(c, asked.limit, asked.ours) for case in cases()}
+    for k in (20, 100):
+        wanted[f"portfolio {100 * k} x {k}"] = lambda k=k: portfolio_row(k, asked.ours)
     rows = []
-    for case in cases():
-        if all(word in case.name for word in asked.words):
-            rows.append(row_of(case, asked.limit, asked.ours))
+    for name, measured in wanted.items():
+        if all(word in name for word in asked.words):
+            rows.append(measured())
             print("  ".join(f"{k}={v}" for k, v in rows[-1].items() if k != "family"), flush=True)
             if not asked.ours:
                 write_table("structure", [rows[-1]], ("case",))
-    for k in (20, 100):
-        if all(word in f"portfolio {100 * k} x {k}" for word in asked.words):
-            row = portfolio_row(k)
-            print("  ".join(f"{k}={v}" for k, v in row.items() if k != "family"), flush=True)
-            if not asked.ours:
-                write_table("structure", [row], ("case",))
     print("\n".join(exponents(rows)))
 
 

@@ -13,6 +13,8 @@ from scipy.interpolate import BSpline
 
 import rectiline as rl
 
+from .quadratic import Program
+
 
 @dataclass
 class Units:
@@ -187,8 +189,33 @@ def spline(n: int, knots: int, loss: str) -> Case:
     return Case(f"spline {n} x {knots}: {loss}", n, ours, units, f"spline {loss}")
 
 
+def portfolio(factors: int) -> tuple[Callable[[], rl.Problem], Program]:
+    """Return OSQP's portfolio problem (Stellato et al. 2020, appendix A), ours and in full."""
+    rng, n = np.random.default_rng(1), 100 * factors
+    F = sp.random(n, factors, 0.5, "csr", random_state=rng, data_rvs=rng.standard_normal)
+    D, mu = rng.random(n) * math.sqrt(factors), rng.standard_normal(n)
+    budget = rl.constraints.LinearConstraint(np.ones(n), 1.0, 1.0)
+    penalty = rl.penalties.Columnwise(np.zeros(n), 2 * D)
+
+    def ours() -> rl.Problem:
+        rules = [rl.constraints.Nonnegative(), budget]
+        X = math.sqrt(2.0) * F.T
+        return rl.Problem(X, None, "squared_error", penalty, rules, linear=-mu)
+
+    eye, ones = sp.eye(n), sp.csr_matrix(np.ones((1, n)))
+    rows = sp.bmat([[ones, None], [F.T, -sp.eye(factors)], [eye, None]], format="csc")
+    equal = np.concatenate([[1.0], np.zeros(factors)])
+    return ours, Program(
+        sp.block_diag([sp.diags(2 * D), 2 * sp.eye(factors)], format="csc"),
+        np.concatenate([-mu, np.zeros(factors)]),
+        rows,
+        np.append(equal, np.zeros(n)),
+        np.append(equal, np.full(n, np.inf)),
+    )
+
+
 def cases() -> Iterator[Case]:
-    """Yield all cases but portfolios, which are those of `qp`."""
+    """Yield all cases but portfolios, which are no sums of units."""
     for n, firms, years in ((20_000, 2_000, 1), (200_000, 20_000, 10), (1_000_000, 100_000, 20)):
         for loss in LOSSES:
             yield panel(n, firms, years, loss, "free")

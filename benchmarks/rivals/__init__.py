@@ -1,51 +1,45 @@
 """One small adapter per solver. `get` looks a solver up by its name in a case.
 
 Ours are ``rectiline`` and, for a named solver, ``rectiline:newton``.
-Modules are imported on demand, so a missing package only skips its own adapter.
+Packages are imported on demand, so a missing one only skips its own adapter.
 """
 
 from __future__ import annotations
 
-from importlib import import_module
+from . import ours, packages, programs
+from ._base import MARGIN, Answer, Rival
 
-from ._base import Answer, Rival
-
-_WHERE = {
-    "rectiline-quantile": ("estimators", "RectilineQuantile"),
-    "rehline": ("rehline", "ReHLine"),
-    "rehline-plain": ("rehline", "ReHLinePlain"),
-    "liblinear": ("liblinear", "Liblinear"),
-    "liblinear-primal": ("liblinear", "LiblinearPrimal"),
-    "snapml": ("snapml", "SnapML"),
-    "skglm": ("skglm", "Skglm"),
-    "statsmodels": ("statsmodels", "StatsmodelsQuantReg"),
-    "pyfixest": ("pyfixest", "PyfixestFrischNewton"),
-    "sklearn-quantile": ("sklearn_linear", "SklearnQuantile"),
-    "sgd": ("sklearn_linear", "SklearnSGD"),
-    "clarabel": ("clarabel", "Clarabel"),
-    "cvxpy": ("cvxpy", "Cvxpy"),
-    "piqp": ("piqp", "PIQP"),
-    "osqp": ("osqp", "OSQP"),
-    "highs": ("highs", "HiGHS"),
-    "highs-primal": ("highs_written", "HiGHSPrimal"),
-    "highs-groups": ("highs_written", "HiGHSGroups"),
+_CLASSES: dict[str, type[Rival]] = {
+    "rectiline-quantile": ours.RectilineQuantile,
+    "rehline": packages.ReHLine,
+    "rehline-plain": packages.ReHLinePlain,
+    "liblinear": packages.Liblinear,
+    "liblinear-primal": packages.LiblinearPrimal,
+    "snapml": packages.SnapML,
+    "skglm": packages.Skglm,
+    "statsmodels": packages.StatsmodelsQuantReg,
+    "pyfixest": packages.PyfixestFrischNewton,
+    "sklearn-quantile": packages.SklearnQuantile,
+    "sgd": packages.SklearnSGD,
+    "cvxpy": packages.Cvxpy,
+    "clarabel": programs.Clarabel,
+    "piqp": programs.PIQP,
+    "osqp": programs.OSQP,
+    "highs": programs.HiGHS,
+    "highs-primal": programs.HiGHSPrimal,
+    "highs-groups": programs.HiGHSGroups,
 }
 
-NAMES = ("rectiline", *_WHERE)
+NAMES = ("rectiline", *_CLASSES)
 
 
 def get(name: str) -> Rival:
     """The adapter called ``name``; raises ``KeyError`` with the known names."""
     if name.split(":")[0] == "rectiline":
-        from .rectiline import Rectiline
-
-        return Rectiline(name)
-    if name not in _WHERE:
+        return ours.Rectiline(name)
+    if name not in _CLASSES:
         raise KeyError(f"solver {name!r}: known are {', '.join(NAMES)}")
-    module, attribute = _WHERE[name]
-    adapter: Rival = getattr(import_module(f".{module}", __name__), attribute)()
-    adapter.name = name
-    return adapter
+    return _CLASSES[name]()
 
 
-__all__ = ["NAMES", "Answer", "Rival", "get"]
+__all__ = ["MARGIN", "NAMES", "Answer", "Rival", "get"]

@@ -1,8 +1,7 @@
-"""What an adapter must say: can it, how is it set up, what is timed, what did it find."""
+"""What an adapter states: what it takes, how it is set up, what is timed, what it found."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,7 +14,7 @@ Vector = np.ndarray
 MARGIN = ("hinge", "squared_hinge", "smoothed_hinge", "modified_huber")
 
 
-def decades(first: float, last: float, per_decade: int = 2) -> tuple[float, ...]:
+def decades(first: float, last: float, per_decade: int = 1) -> tuple[float, ...]:
     """Tolerances from ``first`` down to ``last``, ``per_decade`` of them in each factor of ten."""
     count = round(np.log10(first / last) * per_decade)
     return tuple(float(f"{first * 10 ** (-k / per_decade):.3g}") for k in range(count + 1))
@@ -43,35 +42,35 @@ class Answer:
     word: dict[str, Any] = field(default_factory=dict)
 
 
-class Rival(ABC):
+class Rival:
     """One solver in its best form.
 
     ``prepare`` translates the objective and converts storage (not timed), ``solve`` is what is
-    timed, ``answer`` translates back (not timed).
+    timed, ``answer`` translates back (not timed). ``takes`` are the arguments of `refuse`.
     """
 
-    name: str = ""
     package: str = ""
-    tolerances: tuple[float, ...] = decades(1e-2, 1e-10, 1)
+    tolerances: tuple[float, ...] = decades(1e-2, 1e-10)
     tight: float = 1e-11
     compiles: bool = False  # the first call compiles and is given more time
+    takes: dict[str, Any] = {}
 
     def ladder(self, targets: tuple[float, ...], size: float) -> tuple[float, ...]:
         """Own tolerances to try, loose to tight; ``size`` is the objective's magnitude."""
         return self.tolerances
 
-    @abstractmethod
     def skip(self, objective: Objective) -> str | None:
         """Why this objective cannot be expressed exactly, or ``None``."""
+        return refuse(objective, **self.takes)
 
-    @abstractmethod
-    def prepare(self, objective: Objective) -> None: ...
+    def prepare(self, objective: Objective) -> None:
+        raise NotImplementedError
 
-    @abstractmethod
-    def solve(self, tol: float, time_limit: float) -> Any: ...
+    def solve(self, tol: float, time_limit: float) -> Any:
+        raise NotImplementedError
 
-    @abstractmethod
-    def answer(self, raw: Any) -> Answer: ...
+    def answer(self, raw: Any) -> Answer:
+        raise NotImplementedError
 
 
 def refuse(
@@ -80,6 +79,7 @@ def refuse(
     losses: tuple[str, ...] | None = None,
     ridge: bool | None = None,
     l1: bool | None = None,
+    penalised: bool = False,
     intercept: bool = True,
     constraints: bool = False,
     sparse: bool = True,
@@ -88,31 +88,15 @@ def refuse(
     case = objective.case
     if case.penalty != "elastic":
         return f"no {case.penalty} penalty"
-    if losses is not None and case.loss not in losses:
-        return f"no {case.loss} loss"
-    if ridge is True and objective.l2 == 0:
-        return "needs a ridge term"
-    if ridge is False and objective.l2 > 0:
-        return "has no ridge term"
-    if l1 is True and objective.l1 == 0:
-        return "needs an L1 term"
-    if l1 is False and objective.l1 > 0:
-        return "has no L1 term"
-    if not intercept and case.intercept:
-        return "would penalise the intercept"
-    if not constraints and objective.A is not None:
-        return "has no linear constraints"
-    if not sparse and hasattr(objective.X, "indptr"):
-        return "takes no sparse X"
-    return None
-
-
-def best_of(objective: Objective, candidates: list[tuple[Vector, float]]) -> tuple[Vector, float]:
-    """The candidate with the best objective (violation first): a gift to the rival."""
-
-    def score(candidate: tuple[Vector, float]) -> tuple[float, float]:
-        coef, intercept = candidate
-        violation = objective.violation(coef)
-        return (violation if violation > 1e-9 else 0.0, objective.value(coef, intercept))
-
-    return min(candidates, key=score)
+    reasons = {
+        f"no {case.loss} loss": losses is not None and case.loss not in losses,
+        "needs a ridge term": ridge is True and objective.l2 == 0,
+        "has no ridge term": ridge is False and objective.l2 > 0,
+        "needs an L1 term": l1 is True and objective.l1 == 0,
+        "has no L1 term": l1 is False and objective.l1 > 0,
+        "needs a penalty": penalised and objective.penalty_is_zero,
+        "would penalise the intercept": not intercept and case.intercept,
+        "has no linear constraints": not constraints and objective.A is not None,
+        "takes no sparse X": not sparse and hasattr(objective.X, "indptr"),
+    }
+    return next((reason for reason, holds in reasons.items() if holds), None)

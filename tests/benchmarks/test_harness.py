@@ -1,4 +1,4 @@
-"""The machinery of the benchmarks: honest ratios, whole suites, files that take two writers."""
+"""The machinery of the benchmarks: ratios, whole suites, files that take two writers."""
 
 import json
 import sys
@@ -14,9 +14,9 @@ if not (ROOT / "benchmarks").exists():
     pytest.skip("the source archive has no benchmarks", allow_module_level=True)
 sys.path.insert(0, str(ROOT))
 
-from benchmarks import against, results, scoring, store, suites, tables  # noqa: E402
-from benchmarks.build import build  # noqa: E402
+from benchmarks import against, results, scoring, store, suites  # noqa: E402
 from benchmarks.cases import Case, margin, residual  # noqa: E402
+from benchmarks.objective import build  # noqa: E402
 from benchmarks.rivals import NAMES, get  # noqa: E402
 
 
@@ -83,7 +83,7 @@ def test_options_of_a_table_have_the_types_of_their_defaults(tmp_path, monkeypat
         seen.update(options)
         yield {"row": "a", "value": 1}
 
-    tables.run(rows, ("row",), name=str, sizes=[1], slow=False, limit=2.0)
+    store.run(rows, ("row",), name=str, sizes=[1], slow=False, limit=2.0)
     assert seen == {"name": "part", "sizes": [3, 4], "slow": True, "limit": 2.0}
     assert store.read_table("one") == [{"row": "a", "value": "1"}]
     assert capsys.readouterr().out == "row=a  value=1\n"

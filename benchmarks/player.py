@@ -1,23 +1,47 @@
-"""One solver on one case, in a process of its own. Speaks JSON lines on stdin and stdout.
-
-The parent sets the thread variables before this process imports NumPy, and kills it when a run
-takes too long. Whatever a solver prints goes to stderr.
-"""
+"""One solver on one case after the other, in a process of its own: both ends of the pipe."""
 
 from __future__ import annotations
 
 import gc
 import importlib.metadata
-import json
-import os
-import sys
 import time
-import traceback
 from typing import Any
+
+from .process import Process, interpreter, serve
+
+
+class Player(Process):
+    """The parent's end. A process that had to be killed is started anew with the case it had."""
+
+    def __init__(self, solver: str) -> None:
+        super().__init__("benchmarks.player", interpreter())
+        self.solver = solver
+        self._case: dict[str, Any] = {}
+        self.is_cold = True  # has not solved anything since it was started
+
+    def start(self) -> None:
+        super().start()
+        self.is_cold = True
+
+    def load(self, suite: str, case: str) -> dict[str, Any]:
+        """Give it a case; the reply may hold a ``skip`` or an ``error``."""
+        self._case = {"suite": suite, "case": case, "solver": self.solver}
+        return self.ask("load", **self._case)
+
+    def run(self, tol: float, time_limit: float) -> dict[str, Any]:
+        """One timed solve, then its score, for which the clock does not run."""
+        if not self.is_alive and "error" in (reply := self.ask("load", **self._case)):
+            return reply
+        limits = {"limit": 1.05 * time_limit + 0.2, "of_cpu": True}
+        solved = self.ask("run", **limits, tol=tol, time_limit=time_limit)
+        if "error" in solved:
+            return solved
+        self.is_cold = False
+        return {**solved, **self.ask("score", 600.0)}
 
 
 class Worker:
-    """Holds the objective, the adapter and its last result between commands."""
+    """The child's end. Holds the objective, the adapter and its last result between commands."""
 
     objective: Any = None
     rival: Any = None
@@ -25,7 +49,7 @@ class Worker:
 
     def load(self, suite: str, case: str, solver: str) -> dict[str, Any]:
         from . import suites
-        from .build import build
+        from .objective import build
         from .rivals import get
 
         chosen = next(c for c in suites.cases(suite) if c.name == case)
@@ -35,7 +59,7 @@ class Worker:
             "origin": origin,
             "n": self.objective.n,
             "d": self.objective.d,
-            "zero": self.objective.value(_zeros(self.objective.d)),
+            "zero": self.objective.value_at_zero(),
             "fingerprint": self.objective.fingerprint(),
         }
         self.rival = get(solver)
@@ -59,10 +83,8 @@ class Worker:
         return reply
 
     def ladder(self, targets: list[float], size: float) -> dict[str, Any]:
-        return {"tolerances": list(self.rival.ladder(tuple(targets), size))}
-
-    def tight(self) -> dict[str, Any]:
-        return {"tolerance": self.rival.tight}
+        tolerances = list(self.rival.ladder(tuple(targets), size))
+        return {"tolerances": tolerances, "tight": self.rival.tight}
 
     def run(self, tol: float, time_limit: float) -> dict[str, Any]:
         """Time one solve; only the call itself is between the clocks."""
@@ -84,26 +106,5 @@ class Worker:
         return {"word": answer.word, **score(self.objective, answer).to_json()}
 
 
-def _zeros(d: int) -> Any:
-    import numpy as np
-
-    return np.zeros(d)
-
-
-def main() -> None:
-    """Answer commands until stdin closes."""
-    protocol = os.fdopen(os.dup(1), "w", buffering=1)
-    os.dup2(2, 1)
-    worker = Worker()
-    for line in sys.stdin:
-        command = json.loads(line)
-        try:
-            reply = getattr(worker, command.pop("do"))(**command)
-        except Exception as error:
-            traceback.print_exc()
-            reply = {"error": f"{type(error).__name__}: {error}"[:400]}
-        protocol.write(json.dumps(reply) + "\n")
-
-
 if __name__ == "__main__":
-    main()
+    serve(Worker())
