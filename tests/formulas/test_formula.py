@@ -44,7 +44,7 @@ def test_splines_have_their_shape_everywhere():
         model = design.fit(rl.PLQRegressor(loss="absolute", C=100.0))
         values = model.predict(grid)
         assert (np.diff(values, n=order) <= 1e-7).all(), text
-        free = design.columns.on(data)
+        free = design.matrix(data)
         assert free.shape == design.X.shape
 
 

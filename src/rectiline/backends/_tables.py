@@ -21,8 +21,6 @@ from scipy import sparse as sp
 from rectiline._column_names import column_index, column_label, names_of
 from rectiline._typing import Indices, Mask, Vector
 
-__all__ = ["TableEncoder", "column_values", "is_arrow", "refuse_texts", "refuse_unfinished"]
-
 _SECONDS_PER_DAY = 86_400.0
 
 
@@ -91,12 +89,12 @@ def _missing(values: NDArray[Any]) -> Mask:
     return np.array(gone, dtype=bool)
 
 
-def refuse_texts(X: Any) -> None:
+def refuse_texts(X: Any, besides: Sequence[int] = ()) -> None:
     """Raise about the first column of a table that does not hold numbers, if there is one."""
     names = _names(X)
     if names is None:
         return
-    for j in range(len(names)):
+    for j in [j for j in range(len(names)) if j not in besides]:
         values = column_values(X, j)
         if values.dtype.kind == "O":
             row = int(np.argmax(~_missing(values)))
@@ -210,7 +208,7 @@ class TableEncoder:
         if len(set(effects)) < len(effects):
             raise ValueError(f"fixed_effects={list(fixed_effects or ())!r}: names a column twice.")
         if categorical is None:
-            refuse_texts(_without(X, effects))
+            refuse_texts(X, effects)
         made = []
         for j in [*(j for j in range(d) if j not in effects), *effects]:
             name = f"x{j}" if names is None else str(names[j])
@@ -292,14 +290,3 @@ class TableEncoder:
         if all(one.levels is None for one in self.columns):
             return np.hstack(parts).astype(np.float64)
         return sp.csr_array(sp.hstack([sp.csr_array(one, dtype=float) for one in parts]))
-
-
-def _without(X: Any, places: Sequence[int]) -> Any:
-    """Return a table without some columns."""
-    names = _names(X)
-    if names is None or not places:
-        return X
-    kept = [j for j in range(len(names)) if j not in places]
-    if hasattr(X, "iloc"):
-        return X.iloc[:, kept]
-    return X.select([str(names[j]) for j in kept])

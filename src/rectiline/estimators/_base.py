@@ -25,12 +25,10 @@ from rectiline.estimators._parameters import PARAMETER_RULES
 from rectiline.estimators._show import CallbackSupportMixin, certificate_html, visual_block
 from rectiline.problems import DualPoint
 from rectiline.problems.blocks import SplitDual
-from rectiline.solvers import Solution
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["BaseLinear", "checked_fit"]
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
@@ -244,22 +242,17 @@ def _without_multipliers(state: dict[str, Any]) -> dict[str, Any]:
     The multipliers of the samples prove the certificate of the fit; predictions need none of them.
     """
     kept = {name: value for name, value in state.items() if name != "dual_coef_"}
-    solution = kept.get("solution_")
-    if isinstance(solution, tuple):
-        kept["solution_"] = tuple(_light(one) for one in solution)
-    elif solution is not None:
-        kept["solution_"] = _light(solution)
+    if "solution_" in kept:
+        kept["solution_"] = _light(kept["solution_"])
     return kept
 
 
-def _light(solution: Any) -> Any:
-    """Return a solution of one problem or of several tasks without the samples' multipliers."""
-    if isinstance(solution, Solution):
-        return replace(solution, dual=_light_dual(solution.dual))
-    return replace(solution, dual=[_light_dual(one) for one in solution.dual])
-
-
-def _light_dual(dual: DualPoint | SplitDual) -> Any:
-    if isinstance(dual, SplitDual):
-        return replace(dual, rows=np.zeros(0, dtype=np.int64), values=np.zeros(0))
-    return replace(dual, sample=np.zeros(0))
+def _light(value: Any) -> Any:
+    """Return solutions, of one problem or several tasks, or duals, without rows' multipliers."""
+    if isinstance(value, list | tuple):
+        return type(value)(map(_light, value))
+    if isinstance(value, SplitDual):
+        return replace(value, rows=np.zeros(0, dtype=np.int64), values=np.zeros(0))
+    if isinstance(value, DualPoint):
+        return replace(value, sample=np.zeros(0))
+    return replace(value, dual=_light(value.dual))

@@ -17,19 +17,6 @@ from rectiline._typing import Vector
 from rectiline.backends import as_design, refuse_texts, refuse_unfinished
 from rectiline.rows import is_on_gpu, is_source, is_tensor_like
 
-__all__ = [
-    "DTYPES",
-    "FORMATS",
-    "as_numpy",
-    "check_data",
-    "check_weight",
-    "column_names",
-    "fitted_like",
-    "like",
-    "linear_scores",
-    "on_host",
-]
-
 FORMATS = ("csr", "csc")
 DTYPES = (np.float64, np.float32)
 

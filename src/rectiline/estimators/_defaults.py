@@ -27,18 +27,7 @@ from rectiline._typing import Vector
 from rectiline.estimators._parameters import make_loss
 from rectiline.losses import Absolute, EpsilonInsensitive, Huber, Loss, SquaredEpsilonInsensitive
 from rectiline.penalties import ElasticNet, Penalty, Ridge
-
-__all__ = [
-    "RelativeLoss",
-    "auto_C",
-    "column_spreads",
-    "first_fit",
-    "in_unit",
-    "read_loss",
-    "robust_scale",
-    "weighted_median",
-    "width_of",
-]
+from rectiline.problems.intercepts import best_intercept
 
 _LEAST, _MOST = 1e-150, 1e150  # of C
 _NORMAL = 1.482602218505602  # 1 / (0.75 quantile of a standard normal): MAD to standard deviation
@@ -150,17 +139,9 @@ def weighted_median(values: Vector, weight: Vector) -> float:
     >>> weighted_median(np.array([3.0, 1.0, 2.0]), np.array([1.0, 1.0, 2.0]))
     2.0
     """
-    used = weight > 0
-    if not used.all():
-        values, weight = values[used], weight[used]
     if (weight == weight[0]).all():  # no need to sort
         return float(np.median(values))
-    order = np.argsort(values, kind="stable")
-    mass = np.cumsum(weight[order])
-    half = 0.5 * mass[-1]
-    low = int(np.searchsorted(mass, half, side="left"))
-    high = min(int(np.searchsorted(mass, half, side="right")), values.size - 1)
-    return float(0.5 * values[order[low]] + 0.5 * values[order[high]])
+    return best_intercept(Absolute(), values, weight)
 
 
 def robust_scale(residuals: Vector, weight: Vector) -> float:

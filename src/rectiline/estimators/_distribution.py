@@ -14,8 +14,6 @@ from rectiline.estimators._parameters import TermParameters, keeps_parameters
 from rectiline.estimators._quantile import QuantileRegressor
 from rectiline.estimators._rows import predicted, with_targets
 
-__all__ = ["DistributionRegressor"]
-
 
 @documented()
 class DistributionRegressor(QuantileRegressor):

@@ -13,8 +13,6 @@ from typing import TypeVar
 
 Kind = TypeVar("Kind", bound=type)
 
-__all__ = ["documented"]
-
 
 class _Shared:
     """Sections for all estimators.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy import sparse as sp
 from sklearn.utils import _safe_indexing, check_array
 from sklearn.utils.validation import check_X_y, validate_data
 
@@ -13,8 +14,6 @@ from rectiline.backends import TableEncoder, is_arrow
 from rectiline.constraints import Constraint, ConstraintRows
 from rectiline.estimators._check import DTYPES, FORMATS
 from rectiline.penalties import Columnwise, Penalty
-
-__all__ = ["PlainColumns", "complete_rows", "encode", "free_effects", "new_rows", "only", "reread"]
 
 
 def complete_rows(estimator: Any, X: Any, y: Any) -> Mask | None:
@@ -99,28 +98,31 @@ def free_effects(penalty: Penalty | None, n_plain: int, n_effects: int, l1: floa
 
 
 class PlainColumns(Constraint):
-    """A constraint of the columns before the fixed effects."""
+    """A constraint of the columns before others, which are free; once for each of their copies."""
 
-    inner: Constraint
+    inner: Constraint | ConstraintRows
     n_plain: int
+    copies: int
 
-    def __init__(self, inner: Constraint, n_plain: int) -> None:
-        self._set(inner=inner, n_plain=n_plain)
+    def __init__(self, inner: Constraint | ConstraintRows, n_plain: int, copies: int = 1) -> None:
+        self._set(inner=inner, n_plain=n_plain, copies=copies)
 
     def rows(self, n_features: int, design: Any = None) -> ConstraintRows:
-        """Return the rows of the constraint; effects are free."""
-        rows, free = self.inner.rows(self.n_plain), n_features - self.n_plain
+        """Return the rows of the constraint."""
+        given = self.inner
+        rows = given if isinstance(given, ConstraintRows) else given.rows(self.n_plain)
+        copies, free = self.copies, n_features - self.copies * self.n_plain
 
-        def wide(part: Any) -> Any:
-            dense = np.asarray(part.toarray() if hasattr(part, "toarray") else part)
-            return np.pad(dense, ((0, 0), (0, free)))
+        def wide(part: Any) -> sp.csr_array:
+            made = sp.block_diag([sp.csr_array(part)] * copies, format="csr")
+            return sp.csr_array(sp.hstack([made, sp.csr_array((made.shape[0], free))]))
 
         return ConstraintRows.make(
             n_features,
             A=wide(rows.A),
-            c=rows.c,
+            c=np.tile(rows.c, copies),
             E=wide(rows.E),
-            f=rows.f,
-            lower=np.append(rows.lower, np.full(free, -np.inf)),
-            upper=np.append(rows.upper, np.full(free, np.inf)),
+            f=np.tile(rows.f, copies),
+            lower=np.append(np.tile(rows.lower, copies), np.full(free, -np.inf)),
+            upper=np.append(np.tile(rows.upper, copies), np.full(free, np.inf)),
         )

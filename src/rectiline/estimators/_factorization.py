@@ -28,8 +28,6 @@ from rectiline.problems import Problem
 from rectiline.problems.intercepts import best_intercept
 from rectiline.solvers import solve
 
-__all__ = ["MatrixFactorization"]
-
 
 class MatrixFactorization(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     """Ratings of items by users as products of factors, with any loss and side constraints.

@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 from rectiline._typing import Mask, Vector
 from rectiline.constraints import Constraint, DemographicParity, EqualOpportunity, Fairness
 
-__all__ = ["FairnessData", "bound_constraints", "fairness_table", "is_fairness"]
-
 _MOST_GROUPS = 20  # a column with more values is reported by its halves
 
 
@@ -168,26 +166,23 @@ def fairness_table(
         with membership in the group; for classifiers also ``positive_rate``,
         ``true_positive_rate`` and ``mean_decision_of_positives``.
     """
-    table: dict[str, list[Any]] = {"column": [], "group": [], "n_samples": []}
-    values: dict[str, list[Any]] = {"mean_decision": [], "covariance": []}
-    if targets is not None:
-        for name in ("positive_rate", "true_positive_rate", "mean_decision_of_positives"):
-            values[name] = []
+    lines: list[dict[str, Any]] = []
     for name, labels in zip(data.names, data.labels, strict=True):
         for group, members in _groups(labels):
-            table["column"].append(name)
-            table["group"].append(group)
-            table["n_samples"].append(int(members.sum()))
             centred = members - members.mean()
-            values["mean_decision"].append(decisions[members].mean(axis=0))
-            values["covariance"].append(np.tensordot(centred, decisions, 1) / centred.size)
+            line = {
+                "column": name,
+                "group": group,
+                "n_samples": int(members.sum()),
+                "mean_decision": decisions[members].mean(axis=0),
+                "covariance": np.tensordot(centred, decisions, 1) / centred.size,
+            }
             if targets is not None:
-                values["positive_rate"].append((decisions[members] > 0).mean(axis=0))
+                line["positive_rate"] = (decisions[members] > 0).mean(axis=0)
                 rate, mean = _on_positives(decisions, targets, members)
-                values["true_positive_rate"].append(rate)
-                values["mean_decision_of_positives"].append(mean)
-    out: dict[str, NDArray[Any]] = {name: np.array(column) for name, column in table.items()}
-    return out | {name: np.array(column) for name, column in values.items()}
+                line |= {"true_positive_rate": rate, "mean_decision_of_positives": mean}
+            lines.append(line)
+    return {name: np.array([line[name] for line in lines]) for name in lines[0]}
 
 
 def _groups(labels: NDArray[Any]) -> list[tuple[str, Mask]]:

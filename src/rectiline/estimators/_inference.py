@@ -20,7 +20,6 @@ from rectiline.losses import Expectile, Loss
 
 InferenceTerms = tuple[tuple[Loss, ...], Vector | None, Vector]
 
-__all__ = ["InferenceMixin", "InferenceTerms", "level_of"]
 
 _ACTIVE = 1e-7  # relative slack up to which a constraint counts as active
 

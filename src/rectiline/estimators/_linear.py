@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import copy
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any, Generic, Literal, Self, TypeVar, cast, overload
 
 import numpy as np
@@ -15,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from rectiline._polling import Clock
 from rectiline._typing import Mask
 from rectiline.constraints import Constraint, Nonnegative, named_constraints
-from rectiline.estimators._base import BaseLinear, checked_fit
+from rectiline.estimators._base import checked_fit
 from rectiline.estimators._check import check_data, check_weight, column_names
 from rectiline.estimators._encode import (
     PlainColumns,
@@ -25,28 +23,26 @@ from rectiline.estimators._encode import (
     only,
 )
 from rectiline.estimators._fairness import FairnessData, is_fairness
-from rectiline.estimators._parameters import adapted_factories, is_adaptive, make_penalty
+from rectiline.estimators._parameters import adapted_problems, is_adaptive, make_penalty
+from rectiline.estimators._proofs import ProofMixin
 from rectiline.estimators._rows import (
     as_rows,
     note_columns,
     predicted,
     refuse_on_rows,
 )
-from rectiline.estimators._run import RunOptions, proved_again, solve_all
-from rectiline.estimators._saved import save_fit
+from rectiline.estimators._run import RunOptions, solve_all
 from rectiline.estimators._show import FitReport
 from rectiline.estimators._tasks import FitData, Task
 from rectiline.penalties import Penalty
-from rectiline.problems import Certificate, DualPoint, Problem
-from rectiline.rows import RowBlocks, is_source
+from rectiline.problems import DualPoint, Problem
+from rectiline.rows import RowBlocks
 from rectiline.solvers import Solution, check_name
 
 Scalar = TypeVar("Scalar", bound=np.generic)
 
-__all__ = ["LinearFitMixin"]
 
-
-class LinearFitMixin(BaseLinear, Generic[Scalar]):
+class LinearFitMixin(ProofMixin, Generic[Scalar]):
     """Fit, prediction and proofs of models ``x'b + b0``.
 
     A subclass says what the tasks of its data are (`_with_tasks`, `_with_row_tasks`) and what
@@ -55,7 +51,6 @@ class LinearFitMixin(BaseLinear, Generic[Scalar]):
 
     _numeric_targets = True
     _multi_output = False
-    _always_lists = False  # whether one problem still stands for a list of length one
 
     def _validate_params(self) -> None:
         super()._validate_params()
@@ -124,13 +119,10 @@ class LinearFitMixin(BaseLinear, Generic[Scalar]):
     def _read_rows(self, rows: RowBlocks, sensitive_features: Any) -> FitData:
         if not rows.has_target:
             raise ValueError(f"{type(self).__name__}.fit needs targets y; these rows have none.")
-        asked = {
+        names = ("calibration", "inference", "fixed_effects", "categorical")
+        asked = {name: getattr(self, name, None) is not None for name in names} | {
             "sensitive_features": sensitive_features is not None,
-            "calibration": getattr(self, "calibration", None) is not None,
-            "inference": getattr(self, "inference", None) is not None,
             "weights='adaptive'": is_adaptive(self),
-            "fixed_effects": getattr(self, "fixed_effects", None) is not None,
-            "categorical": getattr(self, "categorical", None) is not None,
             "missing='drop'": getattr(self, "missing", "error") == "drop",
         }
         refuse_on_rows(self, **asked)
@@ -149,12 +141,12 @@ class LinearFitMixin(BaseLinear, Generic[Scalar]):
         )
 
     def _listed_constraints(self) -> list[Constraint]:
-        n_plain, names = self.n_features_in_ - self._n_effects, column_names(self)
+        n_plain, names = self._plain_columns()
         listed = named_constraints(
             getattr(self, "constraints", ()),
             getattr(self, "monotone", None),
             getattr(self, "order", None),
-            names=None if names is None else names[:n_plain],
+            names=names,
             n_features=n_plain,
         )
         if getattr(self, "positive", False):
@@ -167,15 +159,20 @@ class LinearFitMixin(BaseLinear, Generic[Scalar]):
         """Return the penalty object at a strength: a `Penalty`, `Fused`, or None."""
         if l1_ratio is None:
             l1_ratio = getattr(self, "l1_ratio", getattr(self, "l1_ratio_", None))
-        n_plain, names = self.n_features_in_ - self._n_effects, column_names(self)
+        n_plain, names = self._plain_columns()
         return make_penalty(
             self.penalty,
             n_plain,
             0.5 if l1_ratio is None else l1_ratio,
             strength,
             getattr(self, "penalty_params", None),
-            None if names is None else names[:n_plain],
+            names,
         )
+
+    def _plain_columns(self) -> tuple[int, NDArray[Any] | None]:
+        """Return how many columns are no fixed effects, and their names."""
+        n_plain, names = self.n_features_in_ - self._n_effects, column_names(self)
+        return n_plain, None if names is None else names[:n_plain]
 
     def _strength(self, data: FitData) -> float:
         """Return the strength of the penalty in the sum of losses and penalty."""
@@ -202,22 +199,18 @@ class LinearFitMixin(BaseLinear, Generic[Scalar]):
             return self._problem(data, task, self._penalty(strength / task.C))
         return self._problem(data, task, self._penalty(strength), task.C)
 
-    def _problem_factories(self, data: FitData) -> list[Callable[[], Problem]]:
-        """Return how to make the problems of a fit."""
-        factories = [partial(self._task_problem, data, task) for task in data.tasks]
-        return adapted_factories(self, factories, by_row=not self._is_single(len(factories)))
+    def _problems(self, data: FitData) -> list[Problem]:
+        """Return the problems of a fit."""
+        problems = [self._task_problem(data, task) for task in data.tasks]
+        return adapted_problems(self, problems, by_row=not self._is_single(len(problems)))
 
     def _solve_tasks(
         self, data: FitData, clock: Clock, **params: Any
     ) -> tuple[FitData, list[Solution]]:
-        return data, self._solve(self._problem_factories(data), data, clock)
+        return data, self._solve(self._problems(data), data, clock)
 
     def _solve(
-        self,
-        factories: Sequence[Callable[[], Problem]],
-        data: FitData,
-        clock: Clock,
-        **changes: Any,
+        self, problems: Sequence[Problem], data: FitData, clock: Clock, **changes: Any
     ) -> list[Solution]:
         """Solve the problems of a fit, from the answers of the last one if that is asked for.
 
@@ -226,8 +219,8 @@ class LinearFitMixin(BaseLinear, Generic[Scalar]):
         earlier = getattr(self, "solution_", ()) if self.warm_start else ()
         warm = [earlier] if isinstance(earlier, Solution) else list(earlier)
         options = replace(RunOptions.of(self, clock), **changes)
-        with FitReport(self, len(factories), data.X, data.y) as report:
-            return solve_all(factories, options, warm, report)
+        with FitReport(self, len(problems), data.X, data.y) as report:
+            return solve_all(problems, options, warm, report)
 
     def _has_coef_rows(self, data: FitData) -> bool:
         """Whether ``coef_`` has a row for each problem; else there is one, and it is flat."""
@@ -247,28 +240,23 @@ class LinearFitMixin(BaseLinear, Generic[Scalar]):
         else:
             self.coef_, self.intercept_ = one.coef.copy(), float(one.intercept)
         units = zip(solutions, self._objective_units(data), strict=True)
-        proofs = tuple(s.certificate.scaled(unit) for s, unit in units)
+        self.certificate_ = self._told(s.certificate.scaled(unit) for s, unit in units)
+        self.solver_ = self._told(s.solver for s in solutions)
+        self.status_ = self._told(str(s.status) for s in solutions)
+        self.solution_ = self._told(solutions)
         iterations = [max(int(s.n_iter), 1) for s in solutions]
+        is_single = self._is_single(len(solutions))
+        self.n_iter_ = iterations[0] if is_single else np.array(iterations)
         self.__dict__.pop("dual_coef_", None)
         # Rows in blocks have multipliers by exception, in `solution_` only.
-        has_duals = all(isinstance(s.dual, DualPoint) for s in solutions)
-        if self._is_single(len(solutions)):
-            self.n_iter_, self.solver_, self.status_ = iterations[0], one.solver, str(one.status)
-            self.certificate_, self.solution_ = proofs[0], one
-            if has_duals:
-                self.dual_coef_ = one.dual.sample
+        if not all(isinstance(s.dual, DualPoint) for s in solutions):
             return
-        self.n_iter_ = np.array(iterations)
-        self.solver_ = tuple(s.solver for s in solutions)
-        self.status_ = tuple(str(s.status) for s in solutions)
-        self.certificate_, self.solution_ = proofs, tuple(solutions)
-        if has_duals:
-            self.dual_coef_ = np.zeros((len(solutions), data.n_samples))
-            for row, task, s in zip(self.dual_coef_, data.tasks, solutions, strict=True):
-                row[slice(None) if task.samples is None else task.samples] = s.dual.sample
-
-    def _is_single(self, count: int) -> bool:
-        return count == 1 and not self._always_lists
+        if is_single:
+            self.dual_coef_ = one.dual.sample
+            return
+        self.dual_coef_ = np.zeros((len(solutions), data.n_samples))
+        for row, task, s in zip(self.dual_coef_, data.tasks, solutions, strict=True):
+            row[slice(None) if task.samples is None else task.samples] = s.dual.sample
 
     # ---- predicting -----------------------------------------------------------------------------
 
@@ -307,162 +295,3 @@ class LinearFitMixin(BaseLinear, Generic[Scalar]):
     def _from_scores(self, scores: NDArray[Any]) -> NDArray[Scalar]:
         """Return predictions from products with the coefficients: these are the predictions."""
         return scores
-
-    # ---- proving --------------------------------------------------------------------------------
-
-    def problem(
-        self,
-        X: Any,
-        y: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
-        **fit_params: Any,
-    ) -> Problem | tuple[Problem, ...]:
-        """Return the problem that a fit on these data solves, without solving it.
-
-        A CV estimator must have been fitted: its strength is the one it chose. Parameters that are
-        "auto" are worked out on these data.
-
-        Parameters
-        ----------
-        X, y : array-like
-            As for `fit`.
-        sample_weight : array-like of shape (n_samples,), optional
-            As for `fit`.
-        **fit_params
-            What else `fit` takes, such as ``sensitive_features``.
-
-        Returns
-        -------
-        Problem or tuple of Problem
-            A tuple if the fit consists of several problems.
-        """
-        model = copy.copy(self)
-        data = model._read(X, y, sample_weight, **fit_params)
-        problems = [make() for make in model._problem_factories(data)]
-        return problems[0] if model._is_single(len(problems)) else tuple(problems)
-
-    def verify(
-        self,
-        X: Any,
-        y: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
-        **fit_params: Any,
-    ) -> Certificate | tuple[Certificate, ...]:
-        """Prove again, from the data of the fit alone, how good the fitted coefficients are.
-
-        A pickle does not hold the multipliers of the samples, which a proof needs: after loading
-        one, they are found by solving the problem again.
-
-        Parameters
-        ----------
-        X, y : array-like, or rows in blocks and None
-            The data of the fit.
-        sample_weight : array-like of shape (n_samples,), optional
-            The weights of the fit.
-        **fit_params
-            What else `fit` was given.
-
-        Returns
-        -------
-        Certificate or tuple of Certificate
-            In the units of the objective in the documentation of the class, as ``certificate_``.
-        """
-        again = proved_again(self, "verify", X, y, sample_weight, **fit_params)
-        pairs = zip(again.solutions, again.units, strict=True)
-        proofs = [solution.certificate.scaled(unit) for solution, unit in pairs]
-        return proofs[0] if again.model._is_single(len(proofs)) else tuple(proofs)
-
-    def save_certificate(
-        self,
-        path: str | os.PathLike[str],
-        X: Any,
-        y: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
-        **fit_params: Any,
-    ) -> None:
-        """Write the proof of the fit to a file that ``rectiline verify`` checks against the data.
-
-        The file holds all problems of the fit, in the labels, weights and names of columns that the
-        data have. It is checked once before it is written.
-
-        Parameters
-        ----------
-        path : str or path
-            By convention with the ending ``.rlcert``.
-        X, y : array-like, or rows in blocks and None
-            The data of the fit. Names of a data frame and of a series are kept.
-        sample_weight : array-like of shape (n_samples,), optional
-            The weights of the fit.
-        **fit_params
-            What else `fit` was given.
-
-        Examples
-        --------
-        >>> import os, tempfile
-        >>> from sklearn.datasets import load_iris
-        >>> import rectiline as rl
-        >>> X, y = load_iris(return_X_y=True)
-        >>> path = os.path.join(tempfile.mkdtemp(), "fit.rlcert")
-        >>> rl.PLQClassifier().fit(X, y).save_certificate(path, X, y)
-        >>> [round(one.objective, 3) for one in rl.verify.check_all(path, [(X, y)])]
-        [0.748, 88.538, 15.76]
-        """
-        again = proved_again(self, "save_certificate", X, y, sample_weight, **fit_params)
-        save_fit(path, again, y)
-
-    def report(
-        self,
-        path: str | os.PathLike[str],
-        X: Any,
-        y: ArrayLike,
-        sample_weight: ArrayLike | None = None,
-        *,
-        inference: str | None = None,
-        about: dict[str, Any] | None = None,
-        **fit_params: Any,
-    ) -> None:
-        """Write one HTML page about the fit: score, coefficients, residuals, constraints, proof.
-
-        The page needs no network. Its objective is that of ``certificate_``.
-
-        Parameters
-        ----------
-        path : str or path
-            The file to write, such as "fit.html".
-        X, y : array-like
-            The data of the fit.
-        sample_weight : array-like of shape (n_samples,), optional
-            The weights of the fit.
-        inference : str, optional
-            Kind of standard errors to show, as for `summary`; by default those that the fit kept in
-            ``summary_``, if it did.
-        about : dict of str, optional
-            Lines for the top of the page, such as ``{"data": "prices.csv", "target": "price"}``.
-        **fit_params
-            What else `fit` was given.
-        """
-        from rectiline.reports import write_report
-
-        if is_source(X):
-            raise TypeError(
-                "report shows residuals: it needs X and y in memory, not rows in blocks."
-            )
-        again = proved_again(self, "report", X, y, sample_weight, **fit_params)
-        table: Any = getattr(self, "summary_", None)
-        if inference is not None:
-            table = self.summary(X, y, inference, sample_weight=sample_weight)
-        titles = list(map(str, self._coef_titles()))
-        count = len(again.problems)
-        write_report(
-            path,
-            again.problems,
-            again.solutions,
-            y=y,
-            inference=table,
-            titles=titles if len(titles) == count else [str(k + 1) for k in range(count)],
-            fairness=getattr(self, "fairness_", None),
-            about={"model": type(self).__name__, **(about or {})},
-            prediction=self.predict(X),
-            units=again.units,
-            certificate=partial(save_fit, again=again, y=y),
-        )

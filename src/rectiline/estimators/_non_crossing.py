@@ -24,8 +24,6 @@ from rectiline.problems import Certificate, DualPoint, Problem
 from rectiline.rows import Block, RowBlocks
 from rectiline.solvers import Solution
 
-__all__ = ["Region", "fit_without_crossing"]
-
 _POINTS_AT_ONCE = 20  # of a pair, in one round
 _LEAST_CROSSING = 2e-9  # relative; twice what a solved problem may leave of a violation
 
@@ -110,8 +108,8 @@ def _least(parts: Sequence[tuple[Vector, Any]]) -> tuple[Vector, Any]:
 def fit_without_crossing(
     whole: StackedQuantiles,
     region: Region,
-    singles: Sequence[Callable[[], Problem]],
-    solve: Callable[[Sequence[Callable[[], Problem]], int], list[Solution]],
+    singles: Sequence[Problem],
+    solve: Callable[[Sequence[Problem], int], list[Solution]],
     is_late: Callable[[], bool],
 ) -> tuple[StackedQuantiles, Solution]:
     """Return quantiles that do not cross in a region: the problem of all, and its answer.
@@ -121,9 +119,9 @@ def fit_without_crossing(
     whole : StackedQuantiles
         All quantiles, without points.
     region : Region
-    singles : sequence of callables
-        How to make the problem of each quantile; none for rows in blocks, whose quantiles share
-        the passes of one problem.
+    singles : sequence of Problem
+        The problem of each quantile; none for rows in blocks, whose quantiles share the passes of
+        one problem.
     solve : callable
         Solves several problems, told the most points that a pair of them has.
     is_late : callable
@@ -138,7 +136,7 @@ def fit_without_crossing(
             del parts[chain]
         new = [one for one in chains if one not in parts]
         made = [_Part.of(whole, one, points, singles) for one in new]
-        found = solve([part.make for part in made], max(one.shape[0] for one in points))
+        found = solve([part.problem for part in made], max(one.shape[0] for one in points))
         parts |= {
             one: replace(part, solution=answer)
             for one, part, answer in zip(new, made, found, strict=True)
@@ -181,7 +179,7 @@ class _Part:
 
     first: int
     stacked: StackedQuantiles
-    make: Callable[[], Problem]
+    problem: Problem
     is_single: bool
     solution: Any = None
 
@@ -190,7 +188,7 @@ class _Part:
         first, end = chain
         some = replace(whole, losses=whole.losses[first:end], points=points[first : end - 1])
         is_single = bool(singles) and end - first == 1
-        return cls(first, some, singles[first] if is_single else some.problem, is_single)
+        return cls(first, some, singles[first] if is_single else some.problem(), is_single)
 
     def quantiles(self) -> tuple[NDArray[np.float64], Vector]:
         """Return slopes and intercepts."""
@@ -204,10 +202,10 @@ class _Part:
         if (own == slopes).all() and (own0 == intercepts).all():
             proof: Certificate = self.solution.certificate
             return proof
-        problem, dual = self.solution.problem or self.make(), self.solution.dual
+        dual = self.solution.dual
         if self.is_single:
-            return problem.certify(slopes[0], float(intercepts[0]), dual)
-        return problem.certify(self.stacked.pack(slopes, intercepts), 0.0, dual)
+            return self.problem.certify(slopes[0], float(intercepts[0]), dual)
+        return self.problem.certify(self.stacked.pack(slopes, intercepts), 0.0, dual)
 
 
 def _joined(parts: Sequence[tuple[Any, Vector]]) -> tuple[NDArray[np.float64], Vector]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache, partial, wraps
+from collections.abc import Callable, Mapping
+from functools import lru_cache, wraps
 from inspect import Parameter, Signature, signature
 from numbers import Integral, Real
 from typing import Any, TypedDict, TypeVar, cast
@@ -17,21 +17,6 @@ from rectiline.losses import Loss
 from rectiline.paths import adaptive_weights
 from rectiline.penalties import L1, PENALTIES, Fused, Penalty
 from rectiline.problems import Problem
-
-__all__ = [
-    "PARAMETER_RULES",
-    "RunParameters",
-    "TableParameters",
-    "TermParameters",
-    "adapted",
-    "adapted_factories",
-    "is_adaptive",
-    "keeps_parameters",
-    "made",
-    "make_loss",
-    "make_penalty",
-    "shared_loss",
-]
 
 _COUNT_OR_LIST = [Interval(Integral, 1, None, closed="left"), "array-like"]
 _SHARE = Interval(Real, 0, 1, closed="both")
@@ -275,23 +260,15 @@ def adapted(estimator: Any, problem: Problem) -> Problem:
     return problem.with_penalty(L1(problem.penalty.strength, weights))
 
 
-def adapted_factories(
-    estimator: Any, factories: Sequence[Callable[[], Problem]], by_row: bool
-) -> list[Callable[[], Problem]]:
-    """Return how to make the problems with their weights, which become ``penalty_weights_``.
+def adapted_problems(estimator: Any, problems: list[Problem], by_row: bool) -> list[Problem]:
+    """Return the problems with their weights, which become ``penalty_weights_``.
 
     With `by_row` the attribute has a row for each problem.
     """
     vars(estimator).pop("penalty_weights_", None)
-    if not is_adaptive(estimator):
-        return list(factories)
-    problems = [adapted(estimator, make()) for make in factories]
-    found = [one.penalty.weights for one in problems if isinstance(one.penalty, L1)]
-    if found:
-        estimator.penalty_weights_ = np.array(found) if by_row else found[0]
-    return [partial(made, one) for one in problems]
-
-
-def made(problem: Problem) -> Problem:
-    """Return a problem that is there already, where one asks how to make it."""
-    return problem
+    problems = [adapted(estimator, one) for one in problems]
+    if is_adaptive(estimator):
+        found = [one.penalty.weights for one in problems if isinstance(one.penalty, L1)]
+        if found:
+            estimator.penalty_weights_ = np.array(found) if by_row else found[0]
+    return problems

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import copy
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any, Self, Unpack
 
 import numpy as np
@@ -187,19 +186,19 @@ class QuantileRegressor(BaseQuantile):
             return super()._solve_tasks(data, clock, **params)
         stacked = self._stacked(data)
         if self.shared_slopes:
-            (solution,) = self._solve([stacked.problem], data, clock)
+            (solution,) = self._solve([stacked.problem()], data, clock)
         else:
-            singles: list[Callable[[], Problem]] = []
+            singles: list[Problem] = []
             if data.rows is None:
-                made = super()._problem_factories(data)
+                made = super()._problems(data)
                 singles = [made[k] for k in np.argsort(self.quantiles_)]
 
-            def solve(factories: Sequence[Callable[[], Problem]], n_points: int) -> list[Solution]:
+            def solve(problems: Sequence[Problem], n_points: int) -> list[Solution]:
                 # A polish leaves the multipliers of constraint rows as they are.
                 changes: dict[str, Any] = {"polish": False} if n_points else {}
                 if n_points >= _MANY_POINTS and data.rows is None and self._run_solver() == "auto":
                     changes["solver"] = "interior"
-                return self._solve(factories, data, clock, **changes)
+                return self._solve(problems, data, clock, **changes)
 
             stacked, solution = fit_without_crossing(
                 stacked, self._region(data), singles, solve, lambda: clock.is_late
@@ -219,13 +218,13 @@ class QuantileRegressor(BaseQuantile):
         if hasattr(self, "dual_coef_"):  # rows in blocks have none
             self.dual_coef_ = self.dual_coef_.reshape(self.quantiles_.size, -1)[back]
 
-    def _problem_factories(self, data: FitData) -> list[Callable[[], Problem]]:
+    def _problems(self, data: FitData) -> list[Problem]:
         if not self._is_joint:
-            return super()._problem_factories(data)
+            return super()._problems(data)
         names = column_names(self)
         features = [f"x{k}" for k in range(self.n_features_in_)] if names is None else list(names)
         stacked = replace(self._stacked(data), points=getattr(self, "_points", ()))
-        return [partial(stacked.problem, features, np.sort(self.quantiles_).tolist())]
+        return [stacked.problem(features, np.sort(self.quantiles_).tolist())]
 
     def _objective_units(self, data: FitData) -> list[float]:
         units = super()._objective_units(data)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 from numbers import Real
 from typing import Any, cast
 
@@ -17,15 +15,13 @@ from rectiline._typing import Vector
 from rectiline.estimators._check import as_numpy, like
 from rectiline.estimators._inference import InferenceMixin, InferenceTerms
 from rectiline.estimators._linear import LinearFitMixin
-from rectiline.estimators._parameters import adapted_factories, shared_loss
+from rectiline.estimators._parameters import adapted_problems, shared_loss
 from rectiline.estimators._rows import with_targets
 from rectiline.estimators._scores import SummedScore
 from rectiline.estimators._tasks import FitData, Task
 from rectiline.losses import Expectile, Loss, Pinball
 from rectiline.penalties import L1, ElasticNet
 from rectiline.problems import Problem
-
-__all__ = ["BaseQuantile"]
 
 # What scikit-learn calls its solvers; they are accepted and mean "auto".
 _SCIPY_SOLVERS = ("highs", "highs-ds", "highs-ipm", "interior-point", "revised simplex")
@@ -91,13 +87,13 @@ class BaseQuantile(RegressorMixin, InferenceMixin, LinearFitMixin[np.float64]): 
             return L1(strength)
         return ElasticNet(l1_ratio * strength, (1.0 - l1_ratio) * strength)
 
-    def _problem_factories(self, data: FitData) -> list[Callable[[], Problem]]:
+    def _problems(self, data: FitData) -> list[Problem]:
         if data.rows is not None or len(data.tasks) == 1:
-            return super()._problem_factories(data)
+            return super()._problems(data)
         # The problems share everything but the loss.
         first = self._task_problem(data, data.tasks[0])
-        factories = [partial(first.with_loss, task.loss) for task in data.tasks]
-        return adapted_factories(self, factories, by_row=True)
+        problems = [first.with_loss(task.loss) for task in data.tasks]
+        return adapted_problems(self, problems, by_row=True)
 
     def _objective_units(self, data: FitData) -> list[float]:
         return [1.0 / data.total] * len(data.tasks)

@@ -17,21 +17,14 @@ from numpy.typing import NDArray
 from scipy import sparse as sp
 
 from rectiline._typing import Vector
-from rectiline.constraints import (
-    Box,
-    Constraint,
-    ConstraintRows,
-    LinearEquality,
-    LinearInequality,
-)
+from rectiline.constraints import Constraint, ConstraintRows, LinearInequality
+from rectiline.estimators._encode import PlainColumns
 from rectiline.estimators._tasks import FitData
 from rectiline.losses import Loss
 from rectiline.penalties import Columnwise, Penalty
 from rectiline.problems import Problem
 from rectiline.problems.blocks import Encoding
 from rectiline.rows import Levels, StackedRows
-
-__all__ = ["StackedQuantiles"]
 
 _SMALL = 1 << 20  # entries of a stacked X below which products with zeros cost nothing
 
@@ -88,7 +81,8 @@ class StackedQuantiles:
         """Return the problem; `names` of columns and `levels` are for those who read it."""
         shape = self.shape
         penalty = self._penalty(shape.n_columns)
-        constraints = [*self._crossing_rows(), *self._own_constraints(shape.n_columns)]
+        own = PlainColumns(self.rows, self.d, self._n_slopes // self.d)
+        constraints = [*self._crossing_rows(), own]
         data, losses = self.data, list(self.losses)
         if data.rows is not None:
             rows, encoding = StackedRows(data.rows, shape), Encoding("residual", levels=self.m)
@@ -108,17 +102,11 @@ class StackedQuantiles:
 
     def _design(self, shape: Levels) -> Any:
         """Return X once for each quantile; sparse unless they share its columns or it is small."""
-        n, m, d, X = self.data.n_samples, self.m, self.d, self.data.X
-        if self.shares_slopes and not sp.issparse(X):
-            dense = np.zeros((m, n, shape.n_columns), dtype=X.dtype)
-            dense[:, :, :d] = X
-            if self.fit_intercept:
-                dense[np.arange(m), :, d + np.arange(m)] = 1.0
-            return dense.reshape(n * m, -1)
+        n, m, X = self.data.n_samples, self.m, self.data.X
         X = sp.csr_array(X) if sp.issparse(X) else X
         stacked = shape.stack(X, np.tile(np.arange(n), m), np.repeat(np.arange(m), n))
-        is_small = not sp.issparse(X) and stacked.shape[0] * stacked.shape[1] <= _SMALL
-        return stacked.toarray() if is_small else stacked
+        is_filled = self.shares_slopes or stacked.shape[0] * stacked.shape[1] <= _SMALL
+        return stacked.toarray() if is_filled and not sp.issparse(X) else stacked
 
     def _penalty(self, n_columns: int) -> Penalty | None:
         if not any(self.strengths):
@@ -136,26 +124,6 @@ class StackedQuantiles:
         if not any(part.shape[0] for part in parts):
             return []
         return [LinearInequality(sp.csr_array(sp.vstack(parts)))]
-
-    def _own_constraints(self, n_columns: int) -> list[Constraint]:
-        """Return the rows on slopes, once or for each quantile; other columns are free."""
-        rows, made = self.rows, list[Constraint]()
-        copies, free = self._n_slopes // self.d, n_columns - self._n_slopes
-
-        def spread(part: Any) -> sp.csr_array:
-            wide = sp.block_diag([sp.csr_array(part)] * copies, format="csr")
-            return sp.csr_array(sp.hstack([wide, sp.csr_array((wide.shape[0], free))]))
-
-        if rows.A.shape[0]:
-            made.append(LinearInequality(spread(rows.A), np.tile(rows.c, copies)))
-        if rows.E.shape[0]:
-            made.append(LinearEquality(spread(rows.E), np.tile(rows.f, copies)))
-        if np.isfinite(rows.lower).any() or np.isfinite(rows.upper).any():
-            bounds = zip((rows.lower, rows.upper), (-np.inf, np.inf), strict=True)
-            made.append(
-                Box(*(np.append(np.tile(one, copies), np.full(free, none)) for one, none in bounds))
-            )
-        return made
 
     def _columns(self, names: Sequence[str], levels: Sequence[float]) -> list[str]:
         """Return names for the columns of the problem."""

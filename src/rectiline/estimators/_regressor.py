@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
-from functools import partial
 from typing import Any, Unpack
 
 import numpy as np
@@ -175,18 +174,18 @@ class PLQRegressor(
     def _residual_scales(self, data: FitData, columns: list[Vector], spreads: Vector) -> Vector:
         """Return the robust scale of the residuals of each output, from a first fit."""
         weight, design = data.weight, data.design
-        factories = []
+        problems = []
         for y in columns:
             middle = weighted_median(y, weight) if self.fit_intercept else 0.0
             loss, penalty = first_fit(robust_scale(y - middle, weight), spreads)
-            factories.append(partial(self._problem, data, Task(loss, y), penalty))
+            problems.append(self._problem(data, Task(loss, y), penalty))
         limit = None if self.time_limit is None else _FIRST_SHARE * self.time_limit
         asked = RunOptions.of(self, Clock.with_grace(limit))
         options = RunOptions(n_jobs=asked.n_jobs, seed=asked.seed, time_limit=limit)
         with warnings.catch_warnings():
             # Residuals of an answer that a limit cut short have nearly the same scale.
             warnings.simplefilter("ignore", ConvergenceWarning)
-            fits = solve_all(factories, options)
+            fits = solve_all(problems, options)
         residuals = [y - design.dot(fit.coef) - fit.intercept for y, fit in zip(columns, fits)]
         return np.array([robust_scale(one, weight) for one in residuals])
 

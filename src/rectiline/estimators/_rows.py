@@ -16,16 +16,6 @@ from rectiline.estimators._encode import new_rows
 from rectiline.rows import Block, RowBlocks
 from rectiline.solvers import RowSample, draw_rows
 
-__all__ = [
-    "as_rows",
-    "count_labels",
-    "note_columns",
-    "predicted",
-    "refuse_on_rows",
-    "sample_rows",
-    "with_targets",
-]
-
 _SAMPLE = 100_000  # rows that defaults relative to the data are worked out on
 _ENTRIES = 1 << 26  # of a tensor that are converted to float64 at a time
 

@@ -7,13 +7,12 @@ from typing import Any
 import numpy as np
 
 from rectiline.estimators._check import column_names
-from rectiline.estimators._run import ProvedAgain
 from rectiline.problems.proofs import ProvedData, Statement, save_proofs
 
 __all__ = ["save_fit"]
 
 
-def save_fit(path: Any, again: ProvedAgain, y: Any) -> None:
+def save_fit(path: Any, again: Any, y: Any) -> None:
     """Write the proofs of all problems of a fit; `y` is what the user gave."""
     data, levels = again.data, None
     if data.rows is None and getattr(again.model, "_is_joint", False):

@@ -41,10 +41,6 @@ from rectiline.solvers import Solution
 
 Folds = list[tuple[NDArray[np.intp], NDArray[np.intp]]]
 
-__all__ = ["SearchMixin"]
-
-_FEW_CLASSES = 127  # numbers from 0 on that a byte can hold, less one
-
 
 class SearchMixin(BaseLinear):
     """Search a grid of strengths on folds, then solve what was chosen on all the data.
@@ -99,7 +95,7 @@ class SearchMixin(BaseLinear):
         factor = data.tasks[0].C / self._path_factor(data.kept_weight())
         starts = [replace(one, dual=one.dual.scaled(factor)) for one in chosen.solutions]
         options = RunOptions.of(self, clock)
-        return data, solve_all(self._problem_factories(data), options, starts)
+        return data, solve_all(self._problems(data), options, starts)
 
     # ---- the search -----------------------------------------------------------------------------
 
@@ -197,9 +193,9 @@ class SearchMixin(BaseLinear):
             data = replace(data, tasks=[replace(task, C=best) for task in data.tasks])
         return data
 
-    def _problem_factories(self, data: FitData) -> Any:
+    def _problems(self, data: FitData) -> Any:
         check_is_fitted(self, f"{self._searched}_")
-        return super()._problem_factories(data)
+        return super()._problems(data)
 
     # ---- scores and folds -----------------------------------------------------------------------
 
@@ -235,9 +231,8 @@ class SearchMixin(BaseLinear):
 
     def _folds(self, data: FitData, params: dict[str, Any]) -> Folds:
         y, is_labelled = data.y, data.classes is not None
-        is_counted = self.cv is None or isinstance(self.cv, Integral)
-        if is_labelled and is_counted and data.classes.size <= _FEW_CLASSES:
-            y = data.places.astype(np.int8)  # sorted much faster, and equal where labels are
+        if is_labelled and (self.cv is None or isinstance(self.cv, Integral)):
+            y = data.places  # sorted faster, and equal where labels are
         splitter = check_cv(self.cv, y, classifier=is_labelled)
         if _routing_enabled():
             params = process_routing(self, "fit", **params).splitter.split

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -40,25 +40,6 @@ class Chosen:
     solutions: tuple[Solution, ...]
     strengths: Vector
     results: dict[str, NDArray[Any]]
-
-
-@dataclass(frozen=True, eq=False)
-class _Trained:
-    """What scores need of the path on a fold; its multipliers take more memory than X."""
-
-    coefs: NDArray[np.float64]
-    intercepts: Vector
-    seconds: Vector
-
-    @classmethod
-    def of(cls, problem: Problem, found: Path) -> _Trained:
-        # Central intercepts, as in a fit, so that scores do not depend on which of several equally
-        # good ones a solver came to.
-        seconds = np.array([point.seconds for point in found])
-        intercepts = [
-            central_intercept(problem, one.coef, one.intercept, one.dual) for one in found.solutions
-        ]
-        return cls(found.coefs, np.array(intercepts), seconds)
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,11 +134,19 @@ class FoldSearch(Search):
             index = ratio * self.n_folds + fold
         index = index * self.n_tasks + task
 
-        def end(problem: Problem, found: Path) -> Path | _Trained:
+        def end(problem: Problem, found: Path) -> Path:
             self.report.ended(index, found)
             for solution in found:
                 raise_if_infeasible(solution)
-            return found if fold is None else _Trained.of(problem, found)
+            if fold is None:
+                return found
+            # Central intercepts, as in a fit, so that scores do not depend on which of several
+            # equally good ones a solver came to. Multipliers take more memory than X.
+            central = []
+            for one in found:
+                middle = central_intercept(problem, one.coef, one.intercept, one.dual)
+                central.append(replace(one, intercept=middle, problem=None))
+            return replace(found, solutions=tuple(central)).without_duals()
 
         return FoldJob(
             partial(self.make, task, self.l1_ratios[ratio], keep),
@@ -188,7 +177,7 @@ class FoldSearch(Search):
         for ratio in ratios:
             for fold, (_, test) in enumerate(self.folds):
                 trained = [next(found) for _ in range(self.n_tasks)]
-                size = min(one.seconds.size for one in trained)
+                size = min(map(len, trained))
                 coefs = np.stack([one.coefs[:size] for one in trained], axis=1)
                 intercepts = np.stack([one.intercepts[:size] for one in trained], axis=1)
                 score = score_of(test)
@@ -197,7 +186,7 @@ class FoldSearch(Search):
                     some = slice(first, min(first + at_once, size))
                     scores[ratio, some, fold] = score(coefs[some], intercepts[some])
                 for one in trained:
-                    seconds[ratio, :size, fold] += one.seconds[:size]
+                    seconds[ratio, :size, fold] += [point.seconds for point in one[:size]]
 
 
 def score_table(

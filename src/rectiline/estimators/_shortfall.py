@@ -22,8 +22,6 @@ from rectiline.estimators._quantile import QuantileRegressor
 from rectiline.estimators._regressor import PLQRegressor
 from rectiline.losses import Loss
 
-__all__ = ["ExpectedShortfallRegressor"]
-
 
 class ExpectedShortfallRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     """Linear regression of the expected shortfall (CVaR) of y given x.

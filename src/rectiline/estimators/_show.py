@@ -21,7 +21,7 @@ from rectiline.solvers import (
 )
 
 try:  # scikit-learn 1.9 and later
-    from sklearn.callback import CallbackSupportMixin
+    from sklearn.callback import CallbackSupportMixin as CallbackSupportMixin
 except ImportError:  # pragma: no cover - older versions have no callbacks
 
     class CallbackSupportMixin:  # type: ignore[no-redef]
@@ -33,7 +33,6 @@ try:  # scikit-learn 1.7 and later
 except ImportError:
     from sklearn.utils._estimator_html_repr import _VisualBlock
 
-__all__ = ["CallbackSupportMixin", "FitReport", "certificate_html", "visual_block"]
 
 _SHOWN = 12  # problems listed before the rest is summed up
 

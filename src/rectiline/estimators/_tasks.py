@@ -23,16 +23,6 @@ from rectiline.problems.blocks import Encoding
 from rectiline.rows import RowBlocks
 from rectiline.solvers import RowSample
 
-__all__ = [
-    "FitData",
-    "Task",
-    "class_weights",
-    "find_classes",
-    "first_largest",
-    "two_class_row_tasks",
-    "two_class_tasks",
-]
-
 _TIE = 1e-10  # scores closer than this, relative, are one; samples on the margin of two classes tie
 
 

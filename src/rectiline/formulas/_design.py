@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,7 +20,6 @@ from rectiline.penalties import Columnwise
 if TYPE_CHECKING:
     from rectiline.formulas._model import FormulaModel
 
-__all__ = ["FormulaDesign", "formula"]
 
 _MAKERS: dict[str, Callable[..., Spline]] = {"bs": bs, "s": smooth, "tv": total_variation}
 _DENSE_ENTRY_SHARE = 0.2  # share of nonzero entries from which on X is a dense table
@@ -116,24 +115,28 @@ def formula(text: str, data: Any, *, weights: Any = None, groups: Any = None) ->
     if len(parts) == 2:
         effects = " + ".join(_category(str(term)) for term in parts[1] if str(term) != "1")
         matrices.append(_matrix(formulaic, effects or "1", table))
-    has_intercept = any(str(term) == "1" for term in parts[0]) or len(parts) == 2
     specs = tuple(matrix.model_spec for matrix in matrices)
-    made = _Columns.of(specs, matrices, variables)
-    X = made.pick(matrices)
-    if not X.shape[1]:
-        raise ValueError(f"formula {text!r} has no terms beside the intercept.")
-    return FormulaDesign(
+    entries = sum(matrix.shape[0] * matrix.shape[1] for matrix in matrices)
+    design = FormulaDesign(
         text=text,
-        X=made.finish(X),
+        X=None,
         y=_target(formulaic, parsed.lhs, table),
-        constraints=tuple(made.shapes()),
-        has_intercept=has_intercept,
+        constraints=(),
+        has_intercept=any(str(term) == "1" for term in parts[0]) or len(parts) == 2,
         n_dropped=int(kept.size - kept.sum()),
-        columns=made,
         table=table,
-        penalty=made.penalty(),
+        specs=specs,
+        kept=tuple(
+            [j for j, name in enumerate(spec.column_names) if name != "Intercept"] for spec in specs
+        ),
+        is_dense=sum(matrix.nnz for matrix in matrices) >= _DENSE_ENTRY_SHARE * entries,
+        variables=frozenset(variables),
         **{name: one[kept].to_numpy() for name, one in beside.items()},
     )
+    if not design.names:
+        raise ValueError(f"formula {text!r} has no terms beside the intercept.")
+    constraints, penalty = design._terms_of_splines()
+    return replace(design, X=design._picked(matrices), constraints=constraints, penalty=penalty)
 
 
 def _variables(required: Iterable[Any], text: str) -> list[str]:
@@ -233,98 +236,6 @@ def _target(formulaic: Any, left: Any, table: Any) -> NDArray[Any]:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Columns:
-    """Which columns of the matrices of a formula make up X, under which names."""
-
-    specs: tuple[Any, ...]
-    kept: tuple[list[int], ...]
-    names: tuple[str, ...]
-    is_dense: bool
-    variables: frozenset[str]  # columns of data, the target included
-
-    @classmethod
-    def of(cls, specs: tuple[Any, ...], matrices: list[Any], variables: Any) -> _Columns:
-        kept = tuple(
-            [j for j, name in enumerate(spec.column_names) if name != "Intercept"] for spec in specs
-        )
-        names = [
-            str(spec.column_names[j]) for spec, mine in zip(specs, kept, strict=True) for j in mine
-        ]
-        entries = sum(matrix.shape[0] * matrix.shape[1] for matrix in matrices)
-        is_dense = sum(matrix.nnz for matrix in matrices) >= _DENSE_ENTRY_SHARE * entries
-        return cls(specs, kept, tuple(names), is_dense, frozenset(variables))
-
-    def pick(self, matrices: list[Any]) -> Any:
-        parts = [
-            sp.csc_array(matrix)[:, mine] for matrix, mine in zip(matrices, self.kept, strict=True)
-        ]
-        return sp.hstack(parts, format="csr")
-
-    def finish(self, X: Any) -> Any:
-        """Return X as a table with names, or as a sparse matrix where most of it is zero."""
-        if not self.is_dense:
-            return sp.csr_array(X)
-        import pandas as pd
-
-        return pd.DataFrame(X.toarray(), columns=list(self.names))
-
-    def on(self, data: Any) -> Any:
-        """Return X for other data."""
-        formulaic = _formulaic()
-        table = _as_table(data)
-        terms = [names for spec in self.specs for names in spec.term_variables.values()]
-        for name in sorted({str(one) for names in terms for one in names} & self.variables):
-            if name not in table.columns:
-                raise ValueError(f"data must have the column {name!r}, which the formula names.")
-            if table[name].isna().any():
-                raise ValueError(f"data must not hold missing values; column {name!r} does.")
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("error", formulaic.errors.DataMismatchWarning)
-                made = [spec.get_model_matrix(table, context=_context()) for spec in self.specs]
-        except (formulaic.errors.FormulaicError, formulaic.errors.DataMismatchWarning) as error:
-            raise ValueError(f"data does not fit the formula: {error}") from error
-        return self.finish(self.pick(made))
-
-    @property
-    def n_effects(self) -> int:
-        """How many columns, the last ones, are effects behind ``|``."""
-        return len(self.kept[1]) if len(self.kept) == 2 else 0
-
-    def splines(self) -> dict[str, tuple[Spline, list[int]]]:
-        """Return the splines among the terms and their columns of X, by the text of the term."""
-        place = {j: k for k, j in enumerate(self.kept[0])}
-        found = {}
-        for term, mine in self.specs[0].term_indices.items():
-            states = [self.specs[0].transform_state.get(factor.expr) for factor in term.factors]
-            mades = [state["spline"] for state in states if state and "spline" in state]
-            special = [one for one in mades if one.rows.size or one.l1.any() or one.l2.any()]
-            if special and len(states) > 1:
-                raise ValueError(
-                    f"formula: {term} multiplies a spline with a shape or a penalty; these hold "
-                    "for spline terms on their own."
-                )
-            if len(states) == len(mades) == 1:
-                found[str(term)] = (mades[0], [place[j] for j in mine])
-        return found
-
-    def shapes(self) -> Iterable[Constraint]:
-        """Return the constraints of the spline terms that have a shape."""
-        for spline, mine in self.splines().values():
-            if len(spline.rows):
-                A = np.zeros((len(spline.rows), len(self.names)))
-                A[:, mine] = spline.rows
-                yield LinearInequality(A, np.zeros(len(A)))
-
-    def penalty(self) -> Columnwise | None:
-        """Return what the smooth terms pay; None if there are none."""
-        l1, l2 = np.zeros((2, len(self.names)))
-        for spline, mine in self.splines().values():
-            l1[mine], l2[mine] = spline.l1, spline.l2
-        return Columnwise(l1, l2) if l1.any() or l2.any() else None
-
-
-@dataclass(frozen=True, slots=True, eq=False)
 class FormulaDesign:
     """A formula on a table: what an estimator needs to fit it. `rectiline.formula` makes one.
 
@@ -343,6 +254,14 @@ class FormulaDesign:
         The other rows.
     penalty : Columnwise or None
         What smooth terms pay.
+    specs : tuple
+        What formulaic knows of the terms and of the effects behind ``|``.
+    kept : tuple of list of int
+        Which columns of their matrices make up X.
+    is_dense : bool
+        Whether X is a table with names.
+    variables : frozenset of str
+        Columns of data that the formula names, the target included.
     weights, groups : ndarray or None
         One entry for each row of X.
     """
@@ -353,8 +272,11 @@ class FormulaDesign:
     constraints: tuple[Constraint, ...]
     has_intercept: bool
     n_dropped: int
-    columns: _Columns
     table: Any
+    specs: tuple[Any, ...]
+    kept: tuple[list[int], ...]
+    is_dense: bool
+    variables: frozenset[str]
     penalty: Columnwise | None = None
     weights: NDArray[Any] | None = None
     groups: NDArray[Any] | None = None
@@ -362,11 +284,64 @@ class FormulaDesign:
     @property
     def names(self) -> tuple[str, ...]:
         """Names of the columns of X."""
-        return self.columns.names
+        pairs = zip(self.specs, self.kept, strict=True)
+        return tuple(str(spec.column_names[j]) for spec, mine in pairs for j in mine)
+
+    @property
+    def n_effects(self) -> int:
+        """How many columns, the last ones, are effects behind ``|``."""
+        return len(self.kept[1]) if len(self.kept) == 2 else 0
+
+    def _picked(self, matrices: list[Any]) -> Any:
+        """Return X as a table with names, or as a sparse matrix where most of it is zero."""
+        pairs = zip(matrices, self.kept, strict=True)
+        X = sp.hstack([sp.csc_array(one)[:, mine] for one, mine in pairs], format="csr")
+        if not self.is_dense:
+            return sp.csr_array(X)
+        import pandas as pd
+
+        return pd.DataFrame(X.toarray(), columns=list(self.names))
 
     def matrix(self, data: Any) -> Any:
         """Return X for other data, with the knots and levels of this design."""
-        return self.columns.on(data)
+        formulaic = _formulaic()
+        table = _as_table(data)
+        terms = [names for spec in self.specs for names in spec.term_variables.values()]
+        for name in sorted({str(one) for names in terms for one in names} & self.variables):
+            if name not in table.columns:
+                raise ValueError(f"data must have the column {name!r}, which the formula names.")
+            if table[name].isna().any():
+                raise ValueError(f"data must not hold missing values; column {name!r} does.")
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("error", formulaic.errors.DataMismatchWarning)
+                made = [spec.get_model_matrix(table, context=_context()) for spec in self.specs]
+        except (formulaic.errors.FormulaicError, formulaic.errors.DataMismatchWarning) as error:
+            raise ValueError(f"data does not fit the formula: {error}") from error
+        return self._picked(made)
+
+    def _terms_of_splines(self) -> tuple[tuple[Constraint, ...], Columnwise | None]:
+        """Return the shapes of the spline terms, and what the smooth ones pay."""
+        spec, place = self.specs[0], {j: k for k, j in enumerate(self.kept[0])}
+        shapes = list[Constraint]()
+        l1, l2 = np.zeros((2, len(self.names)))
+        for term, indices in spec.term_indices.items():
+            states = [spec.transform_state.get(factor.expr) for factor in term.factors]
+            splines = [state["spline"] for state in states if state and "spline" in state]
+            special = [one for one in splines if one.rows.size or one.l1.any() or one.l2.any()]
+            if special and len(states) > 1:
+                raise ValueError(
+                    f"formula: {term} multiplies a spline with a shape or a penalty; these hold "
+                    "for spline terms on their own."
+                )
+            for spline in special:
+                mine = [place[j] for j in indices]
+                l1[mine], l2[mine] = spline.l1, spline.l2
+                if len(spline.rows):
+                    A = np.zeros((len(spline.rows), l1.size))
+                    A[:, mine] = spline.rows
+                    shapes.append(LinearInequality(A, np.zeros(len(A))))
+        return tuple(shapes), Columnwise(l1, l2) if l1.any() or l2.any() else None
 
     def fit(self, estimator: BaseEstimator, **fit_params: Any) -> FormulaModel:
         """Fit a copy of an estimator, under the constraints of the formula.

@@ -15,8 +15,6 @@ from rectiline import inference
 from rectiline._typing import Matrix, Vector
 from rectiline.formulas._design import FormulaDesign
 
-__all__ = ["FormulaModel", "PartialEffect", "fit_design"]
-
 _PASS_GROUPS_ON = ("conf_int", "equal_slopes", "summary", "wald_test")  # among their options
 
 
@@ -78,7 +76,7 @@ class FormulaModel:
             Options of the estimator's `summary`.
         """
         table = self._with_data(self.estimator.summary)(kind=kind, **options)
-        hidden = 0 if effects else self.design.columns.n_effects
+        hidden = 0 if effects else self.design.n_effects
         return table.without_last(hidden) if hidden else table
 
     def equal_slopes(self, **options: Any) -> Any:
@@ -123,7 +121,7 @@ class FormulaModel:
         PartialEffect
         """
         design = self.design
-        spec, kept = design.columns.specs[0], design.columns.kept[0]
+        spec, kept = design.specs[0], design.kept[0]
         terms = {str(one): mine for one, mine in spec.term_indices.items() if str(one) != "1"}
         if term not in terms:
             raise ValueError(f"term={term!r} is not in the formula; its terms are {list(terms)}.")
@@ -223,6 +221,6 @@ def fit_design(design: FormulaDesign, estimator: Any, fit_params: dict[str, Any]
         model.set_params(constraints=(*own, *design.constraints))
     if design.weights is not None:
         fit_params = {"sample_weight": design.weights} | fit_params
-    if not design.columns.is_dense:  # a sparse matrix has no names of its own
+    if not design.is_dense:  # a sparse matrix has no names of its own
         model._sparse_names = np.array(design.names, dtype=object)
     return FormulaModel(design, model.fit(design.X, design.y, **fit_params), fit_params)

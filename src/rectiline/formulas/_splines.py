@@ -24,8 +24,6 @@ from scipy.interpolate import BSpline
 
 from rectiline._typing import Matrix, Vector
 
-__all__ = ["Spline", "bs", "smooth", "total_variation"]
-
 _MOST_BENDS = 200  # knots of `tv` without knots given: distinct values up to here, else quantiles
 
 

@@ -30,8 +30,6 @@ from rectiline.inference._kinds import checked_groups
 from rectiline.inference._read_fit import read_fit
 from rectiline.paths import in_threads
 
-__all__ = ["bootstrap", "bootstrap_covariance", "replicates"]
-
 _MOST_WEIGHTS_AT_ONCE = 600_000  # of the weights that are drawn at once: they stay in the cache
 _MOST_REPLICATES_AT_ONCE = 25
 

@@ -20,16 +20,6 @@ from rectiline.inference._kinds import (
 )
 from rectiline.inference._read_fit import read_fit
 
-__all__ = [
-    "KINDS",
-    "checked_kind",
-    "compute_parts",
-    "covariance",
-    "covariance_of",
-    "default_kind",
-]
-
-
 _MOST_SAMPLES_FOR_RANK = 1000  # samples up to which rank intervals are the default, as in R
 
 # With 200 effects on 5,000 samples "nid" finds half the errors of "kernel" and of the bootstrap.
@@ -165,12 +155,22 @@ def covariance(
     >>> np.sqrt(np.diag(V)).round(5)
     array([19.25066,  0.02828])
     """
-    options = Options(groups, bandwidth, sparsity, method, n_boot, random_state, n_jobs, callback)
-    fit = read_fit(model, X, y, sample_weight, weights_are, penalised=kind == "bootstrap")
+    options = Options(
+        groups, bandwidth, sparsity, method, n_boot, random_state, n_jobs, callback, weights_are
+    )
+    return covariance_of(*read_kind(model, X, y, kind, sample_weight, options), options)
+
+
+def read_kind(
+    model: Any, X: Any, y: ArrayLike, kind: str | None, sample_weight: Any, options: Options
+) -> tuple[Fit, str]:
+    """Return the fit and the kind of its covariance, by default one that is a covariance."""
+    penalised = kind == "bootstrap"
+    fit = read_fit(model, X, y, sample_weight, options.weights_are, penalised=penalised)
     if kind is None:
-        kind = default_kind(fit, groups)
+        kind = default_kind(fit, options.groups)
         kind = "nid" if kind == "rank" else kind
-    return covariance_of(fit, checked_kind(fit, kind), options)
+    return fit, checked_kind(fit, kind)
 
 
 def covariance_of(fit: Fit, kind: str, options: Options) -> Matrix:

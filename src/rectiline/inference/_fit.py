@@ -231,8 +231,8 @@ class Options:
     random_state: Any = None
     n_jobs: int | None = None
     callback: Any = None
-    iid: bool = True
     weights_are: str | None = None
+    iid: bool = True
 
 
 @dataclass(frozen=True, eq=False)

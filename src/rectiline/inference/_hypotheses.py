@@ -11,14 +11,12 @@ from scipy import stats
 
 from rectiline._relations import read_relations
 from rectiline._typing import Matrix, Vector
-from rectiline.inference._covariance import checked_kind, covariance_of, default_kind
+from rectiline.inference._covariance import covariance_of, read_kind
 from rectiline.inference._fit import Fit, Options
 from rectiline.inference._read_fit import read_fit
 from rectiline.losses import Pinball
 from rectiline.problems import Problem
 from rectiline.solvers import solve
-
-__all__ = ["HypothesisTest", "equal_slopes", "rank_test", "wald_test"]
 
 
 @dataclass(frozen=True)
@@ -93,8 +91,7 @@ def wald_test(
     income = 0.5: F = 4.52938 on (1, 233) degrees of freedom, p = 0.03437 (covariance: nid)
     """
     chosen = Options(**options)
-    fit = read_fit(model, X, y, sample_weight, chosen.weights_are, penalised=kind == "bootstrap")
-    kind = _covariance_kind(fit, kind, chosen)
+    fit, kind = read_kind(model, X, y, kind, sample_weight, chosen)
     rows, shifts, words = _hypotheses(R, fit)
     values = np.broadcast_to(np.asarray(r, dtype=np.float64), rows.shape[:1]) + shifts
     if words and "=" not in words:
@@ -145,13 +142,12 @@ def equal_slopes(
     (15.5567, (2.0, 703.0))
     """
     chosen = Options(**options)
-    fit = read_fit(model, X, y, sample_weight, chosen.weights_are, penalised=kind == "bootstrap")
+    fit, kind = read_kind(model, X, y, kind, sample_weight, chosen)
     if fit.m < 2:
         raise ValueError(
             f"equal_slopes compares several quantiles; this model has {fit.m}. Fit with a list, "
             "such as quantile=[0.25, 0.5, 0.75]."
         )
-    kind = _covariance_kind(fit, kind, chosen)
     first = int(fit.rows.constant)
     chosen_columns = range(first, fit.p) if columns is None else _places(columns, fit.names)
     rows = []
@@ -163,13 +159,6 @@ def equal_slopes(
     matrix = np.array(rows)
     second = fit.n * fit.m - matrix.shape[0]
     return _f_test(fit, kind, chosen, matrix, np.zeros(len(rows)), second, "equal slopes")
-
-
-def _covariance_kind(fit: Fit, kind: str | None, options: Options) -> str:
-    if kind is None:
-        kind = default_kind(fit, options.groups)
-        kind = "nid" if kind == "rank" else kind
-    return checked_kind(fit, kind)
 
 
 def _hypotheses(R: Any, fit: Fit) -> tuple[Matrix, Vector, str]:

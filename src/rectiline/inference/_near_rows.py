@@ -20,7 +20,6 @@ from rectiline.inference._fit import Fit
 
 Index = NDArray[np.int64]
 
-__all__ = ["NearRows", "independent_rows", "useful_count"]
 
 _JITTER_PER_ROUNDING = (
     16.0  # of `Fit.rounding`: breaks ties between samples, which make bases singular

@@ -25,8 +25,6 @@ from rectiline.inference._fit import Fit, Options, inverse
 from rectiline.inference._kinds import difference_densities
 from rectiline.inference._near_rows import NearRows, useful_count
 
-__all__ = ["rank_intervals"]
-
 _WALK_DEVIATIONS = 3.5  # standard deviations that a walk may go before more samples are taken in
 _SAMPLE_GROWTH_FACTOR = 4  # factor on the kept samples when a walk leaves the ball
 _MOST_STEPS = 10_000_000

@@ -13,8 +13,6 @@ from rectiline._typing import Matrix, Vector
 from rectiline.inference._fit import Fit, check_squares, full_rank
 from rectiline.inference._rows import Rows
 
-__all__ = ["read_fit"]
-
 _NAMES_SHOWN = 5  # names listed in a message
 _SAME_TOTAL = 1e-6  # relative difference of the sum of weights from n that is rounding
 _SAME_LOSS = 1e-6  # relative difference of losses above which the data are not those of the fit

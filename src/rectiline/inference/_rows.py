@@ -11,8 +11,6 @@ from scipy.linalg import solve_triangular
 
 from rectiline._typing import Indices, Matrix, Vector
 
-__all__ = ["Rows"]
-
 _ROWS_PER_BLOCK = 16_384  # rows handled at once: X is never copied as a whole
 
 

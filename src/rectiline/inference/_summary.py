@@ -18,8 +18,6 @@ from rectiline.inference._table import SummaryTable, SummaryTables
 from rectiline.losses import Expectile, Loss
 from rectiline.problems.intercepts import best_intercept
 
-__all__ = ["checked_level", "pseudo_r1", "summary"]
-
 
 def summary(
     model: Any,
