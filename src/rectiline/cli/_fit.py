@@ -7,9 +7,9 @@ import os
 import sys
 import time
 import warnings
-from contextlib import ExitStack
+from contextlib import nullcontext
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 import numpy as np
 
@@ -166,10 +166,9 @@ def scores(estimator: Any, table: Table) -> str:
 
 def write_columns(path: Path, columns: dict[str, Any]) -> None:
     """Write columns of equal length as CSV with a header line; "-" is the standard output."""
-    with ExitStack() as stack:
-        file: TextIO = sys.stdout
-        if str(path) != "-":
-            file = stack.enter_context(path.open("w", newline="", encoding="utf-8"))
+    is_printed = str(path) == "-"
+    opened = nullcontext(sys.stdout) if is_printed else path.open("w", newline="", encoding="utf-8")
+    with opened as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(columns)
         writer.writerows(zip(*(np.asarray(one).tolist() for one in columns.values()), strict=True))

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 __all__ = ["Block", "block_length", "join", "pick", "refuse_non_finite"]
@@ -77,18 +77,11 @@ class Block:
         n = self.n_rows
         if n == 0 or self.is_tensor:
             return (n,)
-        at = sorted({0, n // 2, n - 1})
-        parts: list[Any] = []
-        for row in at:
-            line = self.X[[row]].toarray() if self.is_sparse else self.X[row]
-            parts.append(np.ascontiguousarray(line).tobytes())
-        values = self.X.data if self.is_sparse else self.X
-        for part in (self.y, self.weight):
-            if part is not None:
-                picked: NDArray[Any] = np.asarray(part)[at]
-                parts.append(repr(picked.tolist()).encode())
+        few = self.take(sorted({0, n // 2, n - 1}))
+        rows = (few.X.indices, few.X.data) if self.is_sparse else (few.X,)
+        parts: list[Any] = [repr(np.asarray(part).tolist()) for part in (*rows, few.y, few.weight)]
         if of_all:
-            numbers = (values, self.y, self.weight)
+            numbers = (self.X.data if self.is_sparse else self.X, self.y, self.weight)
             parts += [_sum_of_bits(part) for part in numbers if part is not None]
         return (n, *parts)
 
@@ -98,18 +91,17 @@ class Block:
         Arrays that came from another process may lie anywhere in the message that brought them,
         and BLAS is not used for those: sums would depend on where a block has been.
         """
-        X = self.X
+        X, y, weight = self.X, self.y, self.weight
         if self.is_sparse:
             parts = (X.data, X.indices, X.indptr)
             X = X if all(part.flags.aligned for part in parts) else X.copy()
-        elif not X.flags.aligned:
-            by_column = X.flags.f_contiguous and not X.flags.c_contiguous
-            X = np.require(X, requirements=["F" if by_column else "C", "A"])
-        y, weight = (
-            None if part is None else np.require(part, requirements=["A"])
-            for part in (self.y, self.weight)
-        )
-        return Block(X, y, weight, self.start)
+        else:
+            X = _aligned(X)
+        return Block(X, _aligned(y), _aligned(weight), self.start)
+
+
+def _aligned(part: Any) -> Any:
+    return part if part is None or part.flags.aligned else part.copy(order="K")
 
 
 def block_length(
@@ -149,22 +141,21 @@ def join(parts: list[Block], n_features: int) -> Block:
     """Return blocks of picked rows as one; row numbers are those of the parts put together."""
     if not parts:
         return Block(np.empty((0, n_features)), np.empty(0), None, 0)
-    if len(parts) == 1:
-        return Block(parts[0].X, parts[0].y, parts[0].weight, 0)
-    first = parts[0]
-    stack: Callable[[list[Any]], Any] = np.concatenate
-    stack_X: Callable[[list[Any]], Any] = np.concatenate
-    if first.is_tensor:
-        import torch
+    X, y, weight = zip(*((part.X, part.y, part.weight) for part in parts), strict=True)
+    return Block(_stacked(X), _stacked(y), _stacked(weight), 0)
 
-        stack = stack_X = torch.cat
-    elif first.is_sparse:
-        import scipy.sparse as sp
 
-        stack_X = partial(sp.vstack, format="csr")
-    y = None if first.y is None else stack([part.y for part in parts])
-    weight = None if first.weight is None else stack([part.weight for part in parts])
-    return Block(stack_X([part.X for part in parts]), y, weight, 0)
+def _stacked(parts: Sequence[Any]) -> Any:
+    """Return arrays, sparse matrices or tensors one below the other; None where they are None."""
+    if len(parts) == 1 or parts[0] is None:
+        return parts[0]
+    if isinstance(parts[0], np.ndarray):
+        return np.concatenate(parts)
+    if sp.issparse(parts[0]):
+        return sp.vstack(parts, format="csr")
+    import torch
+
+    return torch.cat(parts)
 
 
 def refuse_non_finite(
@@ -174,18 +165,12 @@ def refuse_non_finite(
 
     `rows` are the numbers of its rows if they were picked.
     """
-    values = block.X.data if block.is_sparse else block.X
-    if not _is_finite(values):
-        bad = ~np.isfinite(values)
-        if block.is_sparse:
-            at = int(np.argmax(bad))
-            row = int(np.searchsorted(block.X.indptr, at, "right")) - 1
-            column, value = int(block.X.indices[at]), values[at]
-        else:
-            row, column = (int(k) for k in np.argwhere(bad)[0])
-            value = values[row, column]
+    if not _is_finite(block.X.data if block.is_sparse else block.X):
+        entries = sp.coo_array(block.X)
+        at = int(np.argmax(~np.isfinite(entries.data)))
+        column = entries.col[at]
         title = str(column) if names is None else repr(names[column])
-        _refuse("X", block, rows, row, f", column {title}", value)
+        _refuse("X", block, rows, entries.row[at], f", column {title}", entries.data[at])
     for name, part in (("y", block.y), ("weight", block.weight)):
         if part is not None and part.dtype.kind == "f" and not _is_finite(part):
             row = int(np.argmax(~np.isfinite(part)))

@@ -185,6 +185,8 @@ def decoded(
 
     `start` is the number of the first row, `origin` says in errors where the batches come from.
     """
+    import pyarrow as pa
+
     pieces: list[Any] = []
     waiting = 0
     for batch in batches:
@@ -194,37 +196,30 @@ def decoded(
             pieces.append(piece)
             waiting += piece.num_rows
             if waiting == block_rows:
-                yield block_of(pieces, columns, start, origin)
+                yield block_of(pa.Table.from_batches(pieces), columns, start, origin)
                 start, pieces, waiting = start + waiting, [], 0
     if waiting:
-        yield block_of(pieces, columns, start, origin)
+        yield block_of(pa.Table.from_batches(pieces), columns, start, origin)
 
 
-def block_of(pieces: list[Any], columns: Columns, start: int, origin: str = "") -> Block:
-    """Return pieces of a table as one block; X is stored column by column, as the table is."""
-    n = sum(piece.num_rows for piece in pieces)
-    by_column = np.empty((len(columns.features), n), dtype=columns.dtype)
-    targets: list[NDArray[Any]] = []
-    weight = None if columns.weight is None else np.empty(n)
-    first = 0
-    for piece in pieces:
-        some, at = slice(first, first + piece.num_rows), start + first
-        known: dict[str, Any] = {}  # several features may be levels of one column
-        for column, feature in zip(by_column, columns.features, strict=True):
-            name = feature.column
-            if feature.level is None and feature.levels is None:
-                column[some] = _values(piece, name, at, origin)
-                continue
-            if name not in known:
-                texts = _values(piece, name, at, origin).astype(str)
-                known[name] = np.unique(texts, return_inverse=True)
-            column[some] = _coded(feature, *known[name])
-        if columns.target is not None:
-            targets.append(_values(piece, columns.target, at, origin))
-        if weight is not None and columns.weight is not None:
-            weight[some] = _values(piece, columns.weight, at, origin)
-        first += piece.num_rows
-    return Block(by_column.T, np.concatenate(targets) if targets else None, weight, start)
+def block_of(table: Any, columns: Columns, start: int, origin: str = "") -> Block:
+    """Return a table as one block; X is stored column by column, as the table is."""
+    by_column = np.empty((len(columns.features), len(table)), dtype=columns.dtype)
+    coded: dict[str, Any] = {}  # several features may be levels of one column
+    for column, feature in zip(by_column, columns.features, strict=True):
+        name = feature.column
+        if feature.level is None and feature.levels is None:
+            column[:] = _values(table, name, start, origin)
+            continue
+        if name not in coded:
+            texts = _values(table, name, start, origin).astype(str)
+            coded[name] = np.unique(texts, return_inverse=True)
+        column[:] = _coded(feature, *coded[name])
+    y, weight = (
+        None if name is None else _values(table, name, start, origin)
+        for name in (columns.target, columns.weight)
+    )
+    return Block(by_column.T, y, None if weight is None else weight.astype(np.float64), start)
 
 
 def frame_block(start: int, packed: bytes, frame: Any) -> Block:
@@ -232,8 +227,8 @@ def frame_block(start: int, packed: bytes, frame: Any) -> Block:
     import pyarrow
 
     columns: Columns = pickle.loads(packed)
-    batch = pyarrow.RecordBatch.from_pandas(frame, preserve_index=False)
-    block = block_of([batch], columns, start)
+    table = pyarrow.Table.from_pandas(frame, preserve_index=False)
+    block = block_of(table, columns, start)
     refuse_non_finite(block, columns.feature_names)
     return block
 
@@ -246,19 +241,18 @@ def _coded(feature: Feature, found: NDArray[Any], place: NDArray[np.intp]) -> ND
     return np.array([codes.get(str(text), -1) for text in found])[place]
 
 
-def _values(piece: Any, name: str, start: int, origin: str) -> NDArray[Any]:
+def _values(table: Any, name: str, start: int, origin: str) -> NDArray[Any]:
     from pyarrow import types
 
-    column = piece.column(name)
+    column = table.column(name)
     if column.null_count:
-        row = start + int(np.argmax(column.is_null().to_numpy(zero_copy_only=False)))
+        row = start + int(np.argmax(column.is_null()))
         raise ValueError(
             f"The table has a missing value: row {row}, column {name!r} is null{origin}. Impute "
             'such rows first, or leave them out with missing="drop".'
         )
     if types.is_dictionary(column.type):
-        column = column.dictionary_decode()
+        column = column.cast(column.type.value_type)
     if types.is_decimal(column.type):
         column = column.cast("float64")
-    values: NDArray[Any] = column.to_numpy(zero_copy_only=False)
-    return values
+    return np.asarray(column)

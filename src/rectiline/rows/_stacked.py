@@ -116,10 +116,6 @@ class StackedRows(RowBlocks):
         self.has_target, self.has_random_access = source.has_target, source.has_random_access
         self.has_weight = source.has_weight or levels.factor != 1.0
 
-    def _open(self) -> Iterator[Block]:
-        for block in self.source:
-            yield from self.levels.pieces(block)
-
     @property
     def n_rows(self) -> int:
         """Number of rows."""
