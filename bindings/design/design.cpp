@@ -1,4 +1,4 @@
-#include "rectiline/design/design_block.hpp"
+#include "rectiline/design/copy_rows.hpp"
 #include "rectiline/design/gram.hpp"
 #include "rectiline/design/moments.hpp"
 #include "rectiline/design/products.hpp"
@@ -31,14 +31,14 @@ Design sparse(Line<T> values, Line<I> indices, Line<I> pointers, std::int64_t n,
     return {view, kept(values, indices, pointers)};
 }
 
-NumpyVector product(const Design& X, VectorIn b) {
-    const auto coef = checked(b, X.d(), "b");
-    return filled(X.n(), [&](auto z) { multiply(X.view, coef, z); });
-}
+using Product = void (*)(const DesignView&, std::span<const double>, std::span<double>);
 
-NumpyVector transposed_product(const Design& X, VectorIn g) {
-    const auto dual = checked(g, X.n(), "g");
-    return filled(X.d(), [&](auto q) { multiply_transposed(X.view, dual, q); });
+// A product with a vector that has one entry per column and one per row of the answer, or the other
+// way round.
+template <Product product, bool by_rows>
+NumpyVector product_of(const Design& X, VectorIn v) {
+    const auto given = checked(v, by_rows ? X.d() : X.n(), "the vector");
+    return filled(by_rows ? X.n() : X.d(), [&](auto out) { product(X.view, given, out); });
 }
 
 std::pair<NumpyVector, NumpyVector> both_products(const Design& X, VectorIn b, VectorIn g) {
@@ -46,25 +46,8 @@ std::pair<NumpyVector, NumpyVector> both_products(const Design& X, VectorIn b, V
     return filled(X.n(), X.d(), [&](auto z, auto q) { multiply_both(X.view, coef, dual, z, q); });
 }
 
-using OptionalVector = std::optional<VectorIn>;
 template <class T>
 using BlockOut = nb::ndarray<T, nb::ndim<2>, nb::device::cpu>;
-
-// Fills `out`, whose rows must lie in one piece.
-template <class T>
-void copy_part(const Design& X, IndexIn rows, IndexIn columns, VectorIn factor, BlockOut<T> out,
-               OptionalVector centre, OptionalVector row_factor) {
-    const std::int64_t n = length(rows), d = length(columns);
-    require(X.is_dense(), "X must be dense");
-    require(length(out) == n && static_cast<std::int64_t>(out.shape(1)) == d &&
-                (out.stride(1) == 1 || d <= 1 || n == 0),
-            "out must have a row for each of the rows, in one piece");
-    const BlockOf block{checked_indices(rows, X.n(), "rows"),
-                        checked_indices(columns, X.d(), "columns"), checked(centre, d, "centre"),
-                        checked(factor, d, "factor"), checked(row_factor, n, "row_factor")};
-    gil::Released released;
-    copy_block(X.view, block, out.stride(0), out.data());
-}
 
 template <class T>
 void take_rows(const Design& X, IndexIn rows, BlockOut<T> out) {
@@ -77,24 +60,6 @@ void take_rows(const Design& X, IndexIn rows, BlockOut<T> out) {
     const auto taken = checked_indices(rows, X.n(), "rows");
     gil::Released released;
     copy_rows(X.view, taken, out.data());
-}
-
-template <class T>
-void bind_copy_part(nb::class_<Design>& cls) {
-    cls.def("copy_part", &copy_part<T>, "rows"_a, "columns"_a, "factor"_a, "out"_a.noconvert(),
-            "centre"_a = nb::none(), "row_factor"_a = nb::none(),
-            "out = (X[rows][:, columns] - centre) * factor * row_factor[:, None]");
-    cls.def("take", &take_rows<T>, "rows"_a, "out"_a.noconvert(), "out = X[rows]");
-}
-
-NumpyVector squares_by_row(const Design& X, VectorIn scale) {
-    const auto factor = checked(scale, X.d(), "scale");
-    return filled(X.n(), [&](auto out) { row_squares(X.view, factor, out); });
-}
-
-NumpyVector squares_by_column(const Design& X, VectorIn scale) {
-    const auto factor = checked(scale, X.n(), "scale");
-    return filled(X.d(), [&](auto out) { column_squares(X.view, factor, out); });
 }
 
 NumpyMatrix gram_of_rows(const Design& X, VectorIn weight, bool intercept) {
@@ -141,17 +106,19 @@ void bind_design(nb::module_& m) {
     nb::class_<Design> cls(m, "DesignView", "A view of a design matrix; copies nothing.");
     cls.def_static("dense", &dense<double>, "X"_a.noconvert())
         .def_static("dense", &dense<float>, "X"_a.noconvert());
-    bind_copy_part<double>(cls);
-    bind_copy_part<float>(cls);
+    cls.def("take", &take_rows<double>, "rows"_a, "out"_a.noconvert(), "out = X[rows]")
+        .def("take", &take_rows<float>, "rows"_a, "out"_a.noconvert(), "out = X[rows]");
     bind_sparse<double, std::int32_t>(cls);
     bind_sparse<double, std::int64_t>(cls);
     bind_sparse<float, std::int32_t>(cls);
     bind_sparse<float, std::int64_t>(cls);
-    cls.def("dot", &product, "b"_a, "X @ b")
-        .def("tdot", &transposed_product, "g"_a, "X.T @ g")
+    cls.def("dot", &product_of<multiply, true>, "b"_a, "X @ b")
+        .def("tdot", &product_of<multiply_transposed, false>, "g"_a, "X.T @ g")
         .def("both", &both_products, "b"_a, "g"_a, "(X @ b, X.T @ g) in one pass where possible")
-        .def("row_squares", &squares_by_row, "scale"_a, "sum_j X[i, j]**2 * scale[j]")
-        .def("column_squares", &squares_by_column, "scale"_a, "sum_i scale[i] * X[i, j]**2")
+        .def("row_squares", &product_of<row_squares, true>, "scale"_a,
+             "sum_j X[i, j]**2 * scale[j]")
+        .def("column_squares", &product_of<column_squares, false>, "scale"_a,
+             "sum_i scale[i] * X[i, j]**2")
         .def("gram", &gram_of_rows, "weight"_a, "intercept"_a,
              "X.T @ diag(weight) @ X, with a column of ones where there is an intercept; a sparse "
              "X has to be compressed by rows that are sorted")

@@ -12,22 +12,12 @@ using rectiline::inference::TrustedBall;
 
 constexpr double kNoDeadline = 1e300;
 
+// In the order of `BasisOutcome`.
+constexpr const char* kWords[] = {"done",  "unbounded", "out_of_range",
+                                  "limit", "singular",  "stopped"};
+
 const char* word(BasisOutcome outcome) {
-    switch (outcome) {
-        case BasisOutcome::done:
-            return "done";
-        case BasisOutcome::unbounded:
-            return "unbounded";
-        case BasisOutcome::out_of_range:
-            return "out_of_range";
-        case BasisOutcome::limit:
-            return "limit";
-        case BasisOutcome::singular:
-            return "singular";
-        case BasisOutcome::stopped:
-            return "stopped";
-    }
-    return "stopped";
+    return kWords[static_cast<std::size_t>(outcome)];
 }
 
 // The compiled object with the arrays it looks at.

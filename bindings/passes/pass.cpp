@@ -14,61 +14,54 @@ struct Member {
     std::vector<nb::object> keep;
 };
 
-template <class... Arguments>
-void hold(Member& self, const Arguments&... arguments) {
-    for (nb::object& one : kept(arguments...))
-        self.keep.push_back(std::move(one));
-}
-
-void make_member(Member* self, const Rows& rows, VectorIn coef, double intercept,
-                 bool fit_intercept) {
-    new (self) Member{{}, fit_intercept, kept(rows, coef)};
-    self->view.rows = rows.view;
-    self->view.coef = in(coef);
-    self->view.intercept = intercept;
-}
-
-template <std::span<const std::int64_t> passes::Member::* place>
-void take_rows(Member& self, IndexIn rows) {
-    const auto listed = checked_indices(rows, self.view.rows.n, "rows");
+// Rows of a list that grows.
+std::span<const std::int64_t> growing(const IndexIn& rows, std::int64_t n, const char* name) {
+    const auto listed = checked_indices(rows, n, name);
     require(std::is_sorted(listed.begin(), listed.end()), "rows must grow");
-    self.view.*place = listed;
-    hold(self, rows);
+    return listed;
 }
 
-void judge(Member& self, VectorIn split, double split_intercept, std::optional<VectorOut> out) {
-    self.view.judges = true;
-    self.view.split = checked(split, std::ssize(self.view.coef), "split");
-    self.view.split_intercept = split_intercept;
-    self.view.out = checked(out, self.view.rows.n, "out");
-    hold(self, split, out);
-}
+using Point = std::pair<VectorIn, double>;
+// reach, directions, scale, mean, least, whether listed rows stay near, rows that are near anyhow
+using Split = std::tuple<double, MatrixIn, VectorIn, VectorIn, double, bool, IndexIn>;
 
-void split(Member& self, double reach, VectorIn scale, VectorIn mean, double least,
-           MatrixIn directions, bool keeps_listed) {
-    const std::int64_t d = std::ssize(self.view.coef);
-    require(reach > 0, "reach must be positive");
-    self.view.splits = true;
-    self.view.reach = reach;
-    self.view.least = least;
-    self.view.scale = checked(scale, d, "scale");
-    self.view.mean = checked(mean, d, "mean");
-    self.view.directions =
-        checked(directions, length(directions) * (d + (self.intercept ? 1 : 0)), "directions");
-    self.view.keeps_listed = keeps_listed;
-    hold(self, scale, mean, directions);
+void make_member(Member* self, const Rows& rows, const Point& point, bool fit_intercept,
+                 IndexIn listed, std::optional<Point> split, std::optional<VectorOut> out,
+                 std::optional<Split> next_split, bool measures) {
+    const std::int64_t d = length(point.first);
+    passes::Member view{rows.view, in(point.first), point.second};
+    view.listed = growing(listed, rows.n(), "listed");
+    view.wants_sizes = measures;
+    if (split) {
+        view.judges = true;
+        view.split = checked(split->first, d, "split");
+        view.split_intercept = split->second;
+        view.out = checked(out, rows.n(), "out");
+    }
+    if (next_split) {
+        const auto& [reach, directions, scale, mean, least, keeps_listed, always] = *next_split;
+        require(reach > 0, "reach must be positive");
+        view.splits = true;
+        view.reach = reach, view.least = least, view.keeps_listed = keeps_listed;
+        view.scale = checked(scale, d, "scale"), view.mean = checked(mean, d, "mean");
+        view.directions =
+            checked(directions, length(directions) * (d + (fit_intercept ? 1 : 0)), "directions");
+        view.always = growing(always, rows.n(), "always");
+    }
+    new (self) Member{view, fit_intercept, kept(rows, point, listed, split, out, next_split)};
 }
 
 using Answer = nb::typed<nb::dict, nb::str, nb::any>;
 
 Answer as_dict(const passes::Sums& sums) {
+    constexpr const char* kNames[] = {"loss",       "gap",    "error",       "total",
+                                      "total_size", "weight", "change_total"};
     nb::dict out;
-    out["loss"] = sums.loss, out["gap"] = sums.gap;
-    out["error"] = sums.error, out["total"] = sums.total, out["total_size"] = sums.total_size;
-    out["steepest"] = sums.steepest, out["weight"] = sums.weight, out["crossed"] = sums.crossed;
+    for (std::size_t k = 0; k < sums.rows.size(); ++k)
+        out[kNames[k]] = sums.rows[k];
+    out["steepest"] = sums.steepest;
     out["gradient"] = copy_vector(sums.gradient), out["sizes"] = copy_vector(sums.sizes);
-    out["change_total"] = sums.change_total, out["change"] = copy_vector(sums.change);
-    out["curvature"] = copy_vector(sums.curvature);
+    out["change"] = copy_vector(sums.change), out["curvature"] = copy_vector(sums.curvature);
     out["near"] = copy_vector(sums.near);
     return Answer(out);
 }
@@ -98,18 +91,12 @@ std::optional<std::vector<Answer>> run(const Design& X, const std::vector<const 
 
 void bind_passes(nb::module_& m) {
     nb::class_<Member>(m, "PassMember", "What one problem wants to know from a pass over rows.")
-        .def("__init__", &make_member, "rows"_a, "coef"_a, "intercept"_a, "fit_intercept"_a)
-        .def("list_rows", &take_rows<&passes::Member::listed>, "rows"_a,
-             "Rows that are not frozen, growing")
-        .def("keep_rows", &take_rows<&passes::Member::always>, "rows"_a,
-             "Rows that are near at the next split in any case, growing")
-        .def("judge", &judge, "split"_a, "split_intercept"_a, "out"_a.none() = nb::none(),
-             "Judge the candidate with rows frozen at `split`, but for those that are listed")
-        .def("split", &split, "reach"_a, "scale"_a, "mean"_a, "least"_a, "directions"_a,
-             "keeps_listed"_a, "Prepare the next split around the candidate")
-        .def(
-            "measure", [](Member& self) { self.view.wants_sizes = true; },
-            "Add up the sizes of the columns");
+        .def("__init__", &make_member, "rows"_a, "point"_a, "fit_intercept"_a, "listed"_a,
+             "split"_a.none() = nb::none(), "out"_a.none() = nb::none(),
+             "next_split"_a.none() = nb::none(), "measures"_a = false,
+             "The candidate; rows that are not frozen, growing; where the others are frozen, if it "
+             "is to be judged, and where to write their multipliers; how to split the rows around "
+             "it; and whether to add up the sizes of the columns");
     m.def("run_pass", &run, "X"_a, "members"_a, "fit_intercept"_a, "seconds"_a,
           "One pass over a block of rows; a dictionary of sums for each member, or None if it was "
           "out of time");

@@ -1,7 +1,5 @@
 """One pass over a block against the same sums written out in NumPy."""
 
-from dataclasses import astuple
-
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -11,7 +9,7 @@ from rectiline import _core
 from rectiline._thread_count import using_threads
 from rectiline.backends import Design
 from rectiline.problems._inputs import curve_arrays
-from rectiline.problems.blocks import LengthBound
+from rectiline.problems.blocks import LengthBound, NextSplit
 
 LOSSES = [
     rl.losses.Pinball(0.9),
@@ -33,6 +31,7 @@ STORAGES = {
     "csr": sp.csr_array,
 }
 N, D = 700, 5
+NOTHING = np.zeros(0, np.int64)
 
 
 def make(loss, seed=0):
@@ -123,12 +122,9 @@ def test_a_pass_adds_up_what_it_says(loss, storage):
     want = expected(loss, X, direction, offset, weight, split, point, listed, reach, directions)
     rows = _core.RowFunctions([curve_arrays(loss)], direction, offset, weight, None)
     out = np.full(N, np.nan)
-    member = _core.PassMember(rows, *point, True)
-    member.list_rows(listed)
-    member.judge(*split, out)
     mean = np.zeros(D) if "cs" in storage else X.mean(axis=0)
-    member.split(reach, *astuple(LengthBound.of(directions, mean)), directions, False)
-    member.measure()
+    near = NextSplit(reach, 1.0, directions, LengthBound.of(directions, mean)).parts
+    member = _core.PassMember(rows, point, True, listed, split, out, near, True)
     view = Design(STORAGES[storage](X)).view
     (got,) = _core.run_pass(view, [member], True, 1e9)
     assert got["near"].tolist() == want["near"]
@@ -157,14 +153,12 @@ def test_several_losses_take_the_way_row_by_row(loss):
     answers = []
     for given, curve_index in ((curves[:1], None), (curves, index)):
         rows = _core.RowFunctions(given, direction, offset, weight, curve_index)
-        member = _core.PassMember(rows, *point, True)
-        member.judge(*split)
-        bound = LengthBound.of(np.eye(D + 1), np.zeros(D))
-        member.split(0.1, *astuple(bound), np.eye(D + 1), False)
+        near = NextSplit(0.1, 1.0, np.eye(D + 1), LengthBound.of(np.eye(D + 1), np.zeros(D))).parts
+        member = _core.PassMember(rows, point, True, NOTHING, split, next_split=near)
         answers.append(_core.run_pass(Design(X).view, [member], True, 1e9)[0])
     one, two = answers
     assert one["near"].tolist() == two["near"].tolist()
-    for name in ("loss", "gap", "total", "gradient", "change", "curvature", "crossed"):
+    for name in ("loss", "gap", "total", "gradient", "change", "curvature"):
         np.testing.assert_allclose(one[name], two[name], rtol=1e-11, atol=1e-11)
 
 
@@ -178,11 +172,9 @@ def test_bits_do_not_depend_on_threads_or_company():
     bound = LengthBound.of(np.eye(5), np.zeros(4))  # one array: members share lengths and sizes
 
     def member(shift):
-        one = _core.PassMember(rows, np.full(4, shift), 0.1, True)
-        one.judge(np.zeros(4), 0.0)
-        one.split(0.05, bound.scale, bound.mean, bound.least, np.eye(5), False)
-        one.measure()
-        return one
+        near = NextSplit(0.05, 1.0, np.eye(5), bound).parts
+        point, split = (np.full(4, shift), 0.1), (np.zeros(4), 0.0)
+        return _core.PassMember(rows, point, True, NOTHING, split, None, near, True)
 
     view = Design(X).view
     (alone,) = _core.run_pass(view, [member(0.1)], True, 1e9)
@@ -208,13 +200,11 @@ def test_the_gap_bounds_rounding_of_float32_data_with_a_large_offset():
     rows = _core.RowFunctions(
         [curve_arrays(rl.losses.Absolute())], np.full(n, -1.0), y, np.ones(n), None
     )
-    member = _core.PassMember(rows, coef, 0.0, False)
-    member.judge(split, 0.0)
+    member = _core.PassMember(rows, (coef, 0.0), False, NOTHING, (split, 0.0))
     (got,) = _core.run_pass(Design(X).view, [member], False, 1e9)
     exact = Fraction(0)
     signs = np.empty(n)
-    member = _core.PassMember(rows, coef, 0.0, False)
-    member.judge(split, 0.0, signs)
+    member = _core.PassMember(rows, (coef, 0.0), False, NOTHING, (split, 0.0), signs)
     _core.run_pass(Design(X).view, [member], False, 1e9)
     for i in range(n):
         t = Fraction(float(y[i])) - sum(
@@ -231,6 +221,5 @@ def test_a_pass_ends_at_its_deadline():
     rows = _core.RowFunctions(
         [curve_arrays(rl.losses.Absolute())], np.full(n, -1.0), np.ones(n), np.ones(n), None
     )
-    member = _core.PassMember(rows, np.ones(60), 0.0, False)
-    member.judge(np.zeros(60), 0.0)
+    member = _core.PassMember(rows, (np.ones(60), 0.0), False, NOTHING, (np.zeros(60), 0.0))
     assert _core.run_pass(Design(X).view, [member], False, 0.0) is None

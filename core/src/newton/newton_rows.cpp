@@ -1,6 +1,6 @@
 #include "rectiline/newton/newton_rows.hpp"
 
-#include "rectiline/design/design_block.hpp"
+#include "rectiline/design/copy_rows.hpp"
 #include "rectiline/design/products.hpp"
 #include "rectiline/newton/newton_kernels.hpp"
 #include "rectiline/support/compensated.hpp"

@@ -67,8 +67,8 @@ class RowCursor {
 // What a task found out about one member.
 struct Part {
     RowCursor listed, always;
-    ChunkSums sums;
-    double change_total = 0;
+    RowSums sums;
+    double steepest;
     std::vector<double> gradient, change, sizes;
     std::vector<std::int64_t> near, more_rows, less_rows;
     std::vector<double> more, less;  // curvature that rows gain or lose
@@ -76,21 +76,13 @@ struct Part {
     void reset(const Member& member, std::int64_t d, std::int64_t first) {
         listed.start(member.listed, first);
         always.start(member.always, first);
-        sums = {};
-        change_total = 0;
+        sums = {}, steepest = 0;
         const auto size = static_cast<std::size_t>(d);
         gradient.assign(size, 0.0), change.assign(size, 0.0);
         if (member.wants_sizes) sizes.assign(size, 0.0);
         near.clear(), more_rows.clear(), less_rows.clear(), more.clear(), less.clear();
     }
 };
-
-void add_sums(const ChunkSums& some, ChunkSums& sums) {
-    sums.loss += some.loss, sums.gap += some.gap;
-    sums.error += some.error, sums.total += some.total, sums.size += some.size;
-    sums.weight += some.weight, sums.crossed += some.crossed;
-    sums.steepest = std::max(sums.steepest, some.steepest);
-}
 
 // What a member needs in every chunk.
 struct Prepared {
@@ -173,7 +165,7 @@ void split_chunk(Access& access, const Member& member, const Directions& directi
     part.always.unmark(first, c.kept);
     if (member.keeps_listed) part.listed.unmark(first, c.kept);
     const Changes changes = member.judges ? take_changes<true>(c) : take_changes<false>(c);
-    part.change_total += changes.total;
+    part.sums[kChangeTotal] += changes.total;
     for (std::int64_t r = 0; changes.curvatures > 0 && r < c.count; ++r) {
         const double curved = c.curved_next[r];
         if (curved > 0) part.more_rows.push_back(first + r), part.more.push_back(curved);
@@ -212,11 +204,9 @@ void run_task(Access& access, std::span<const Member> members,
             predict(access, member, prepared[k], c);
             part.listed.mark(i, c.count, c.listed);
             if (member.judges) {
-                ChunkSums sums;
                 with_curves(member.rows, [&](const auto& curves) {
-                    judge_rows(curves, member.rows, i, unit, c, sums);
+                    judge_rows(curves, member.rows, i, unit, c, part.sums, part.steepest);
                 });
-                add_sums(sums, part.sums);
                 access.add(c.g, part.gradient.data());
                 if (!member.out.empty()) std::copy(c.g, c.g + c.count, &member.out[i]);
             }
@@ -233,19 +223,16 @@ void run_task(Access& access, std::span<const Member> members,
 
 // Sums over tasks of one member, compensated.
 struct Totals {
-    CompensatedSum loss, gap, error, total, size, weight, change_total;
+    std::array<CompensatedSum, kRowSums> rows;
     std::vector<CompensatedSum> gradient, change, sizes;
     std::vector<double> curvature;
 
     explicit Totals(std::size_t d) : gradient(d), change(d), sizes(d) {}
 
     void add(const Part& part, const Member& member, Sums& out) {
-        const ChunkSums& sums = part.sums;
-        loss.add(sums.loss), gap.add(sums.gap);
-        error.add(sums.error), total.add(sums.total), size.add(sums.size);
-        weight.add(sums.weight), change_total.add(part.change_total);
-        out.crossed += static_cast<std::int64_t>(sums.crossed);
-        out.steepest = std::max(out.steepest, sums.steepest);
+        for (std::size_t k = 0; k < rows.size(); ++k)
+            rows[k].add(part.sums[k]);
+        out.steepest = std::max(out.steepest, part.steepest);
         for (std::size_t j = 0; j < gradient.size(); ++j) {
             gradient[j].add(part.gradient[j]);
             if (member.splits) change[j].add(part.change[j]);
@@ -254,9 +241,8 @@ struct Totals {
         out.near.insert(out.near.end(), part.near.begin(), part.near.end());
     }
     void write(const Member& member, Sums& out) const {
-        out.loss = loss.value(), out.gap = gap.value();
-        out.error = error.value(), out.total = total.value(), out.total_size = size.value();
-        out.weight = weight.value(), out.change_total = change_total.value();
+        for (std::size_t k = 0; k < rows.size(); ++k)
+            out.rows[k] = rows[k].value();
         const auto values = [](const std::vector<CompensatedSum>& sums) {
             std::vector<double> found;
             for (const CompensatedSum& one : sums)

@@ -121,12 +121,6 @@ RECTILINE_MULTIVERSION void move_block(const RowFunctions& rows, const Ends& end
     }
 }
 
-RECTILINE_MULTIVERSION void add_block(CompensatedLanes& sum, RowBlock block, const double* g) {
-    CompensatedLanes local = sum;
-    local.add(g + block.first, block.last - block.first);
-    sum = local;
-}
-
 // Moves rows inside their boxes until they sum to zero. Rows are looked at until they have so much
 // room that each moves by a small share of its own.
 template <class Ends>
@@ -154,9 +148,10 @@ void balance_inside(const RowFunctions& rows, const RowBlocks& blocks, const End
         if (!(share < kInfinity)) return;
         CompensatedLanes before, after;
         for (std::size_t k = 0; k < some; ++k) {
-            add_block(before, blocks[k], g);
-            move_block(rows, ends, blocks[k], sign, inside_only, share, g);
-            add_block(after, blocks[k], g);
+            const RowBlock& block = blocks[k];
+            before.add(g + block.first, block.size());
+            move_block(rows, ends, block, sign, inside_only, share, g);
+            after.add(g + block.first, block.size());
         }
         // With all rows at hand there is nothing to add to, and no digits to lose.
         const bool all = some == blocks.size();
@@ -171,7 +166,7 @@ Balance repair_with(const RowFunctions& rows, const Ends& ends, bool balanced, d
     CompensatedLanes sum;
     for (const RowBlock& block : blocks) {
         clip_block(rows, ends, block, g);
-        if (balanced) add_block(sum, block, g);
+        if (balanced) sum.add(g + block.first, block.size());
     }
     Balance balance{sum.value(), sum.size()};
     if (balanced) balance_inside(rows, blocks, ends, g, balance);

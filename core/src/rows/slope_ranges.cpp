@@ -6,12 +6,12 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <vector>
 
 namespace rectiline::rows {
 namespace {
 
 constexpr double kRounding = 4 * std::numeric_limits<double>::epsilon();
-constexpr std::int64_t kBlock = 256;
 
 RECTILINE_INLINE double size_of(double x) {
     return x < 0 ? -x : x;
@@ -23,14 +23,13 @@ RECTILINE_INLINE bool is_on(double t, double knot, double size) {
 }
 
 template <class Curves>
-RECTILINE_MULTIVERSION void block_ranges(const Curves& curves, const RowFunctions& rows, double z,
-                                         std::int64_t first, std::int64_t last, double* low,
-                                         double* high) {
+RECTILINE_MULTIVERSION void find_ranges(const Curves& curves, const RowFunctions& rows, double z,
+                                        double* low, double* high) {
     const Curves of = curves;
     const double *weight = rows.weight, *direction = rows.direction, *offset = rows.offset;
     const double size = size_of(z);
 #pragma omp simd
-    for (std::int64_t i = first; i < last; ++i) {
+    for (std::int64_t i = 0; i < rows.n; ++i) {
         const auto& f = of[i];
         const double turn = direction[i], t = turn * z + offset[i];
         const double reach = size + size_of(offset[i]);
@@ -40,29 +39,9 @@ RECTILINE_MULTIVERSION void block_ranges(const Curves& curves, const RowFunction
             a = on ? f.pieces[k].last_slope : a, b = on ? f.pieces[k + 1].first_slope : b;
         }
         const double w = weight[i];
-        low[i - first] = w * (turn > 0 ? a : -b);
-        high[i - first] = w * (turn > 0 ? b : -a);
+        low[i] = w * (turn > 0 ? a : -b);
+        high[i] = w * (turn > 0 ? b : -a);
     }
-}
-
-// Writes the ranges block after block to low and high, or each over the one before unless they are
-// kept, and calls take(count of rows) after each.
-template <class Take>
-void over_blocks(const RowFunctions& rows, double z, double* low, double* high, bool keep,
-                 const Take& take) {
-    with_curves(rows, [&](const auto& curves) {
-        for (std::int64_t i = 0; i < rows.n; i += kBlock) {
-            const std::int64_t last = std::min(rows.n, i + kBlock), at = keep ? i : 0;
-            block_ranges(curves, rows, z, i, last, low + at, high + at);
-            take(last - i);
-        }
-    });
-}
-
-RECTILINE_MULTIVERSION void add_block(CompensatedLanes& sum, const double* x, std::int64_t count) {
-    CompensatedLanes local = sum;
-    local.add(x, count);
-    sum = local;
 }
 
 bool is_inside(const RowFunctions& rows, std::int64_t i, double g, double margin) {
@@ -76,19 +55,18 @@ bool is_inside(const RowFunctions& rows, std::int64_t i, double g, double margin
 
 }  // namespace
 
-SlopeSums slope_sums(const RowFunctions& rows, double z) {
-    double low[kBlock], high[kBlock];
-    CompensatedLanes lows, highs;
-    over_blocks(rows, z, low, high, false, [&](std::int64_t count) {
-        add_block(lows, low, count);
-        add_block(highs, high, count);
-    });
-    return {lows.value(), lows.size(), highs.value(), highs.size()};
-}
-
 void slope_ranges(const RowFunctions& rows, double z, std::span<double> low,
                   std::span<double> high) {
-    over_blocks(rows, z, low.data(), high.data(), true, [](std::int64_t) {});
+    with_curves(rows,
+                [&](const auto& curves) { find_ranges(curves, rows, z, low.data(), high.data()); });
+}
+
+SlopeSums slope_sums(const RowFunctions& rows, double z) {
+    std::vector<double> low(static_cast<std::size_t>(rows.n)), high(low.size());
+    slope_ranges(rows, z, low, high);
+    CompensatedLanes lows, highs;
+    lows.add(low.data(), rows.n), highs.add(high.data(), rows.n);
+    return {lows.value(), lows.size(), highs.value(), highs.size()};
 }
 
 bool any_inside(const RowFunctions& rows, std::span<const double> g, double margin) {

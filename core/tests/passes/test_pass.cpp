@@ -23,9 +23,8 @@ struct Found {
         if (multipliers != other.multipliers) return false;
         for (std::size_t k = 0; k < sums.size(); ++k) {
             const Sums &a = sums[k], &b = other.sums[k];
-            if (a.loss != b.loss || a.gap != b.gap || a.error != b.error || a.total != b.total ||
-                a.gradient != b.gradient || a.change != b.change || a.curvature != b.curvature ||
-                a.near != b.near || a.sizes != b.sizes)
+            if (a.rows != b.rows || a.gradient != b.gradient || a.change != b.change ||
+                a.curvature != b.curvature || a.near != b.near || a.sizes != b.sizes)
                 return false;
         }
         return true;
@@ -99,14 +98,14 @@ void check_pass(const samples::OwnedCurve& curve) {
     }
     for (const Found* one : {&found, &compressed}) {
         const Sums& sums = one->sums[0];
-        CHECK_NEAR(sums.loss, loss, 1e-9 * (1 + loss));
-        CHECK_NEAR(sums.total, total, 1e-9 * n);
+        CHECK_NEAR(sums.rows[kLoss], loss, 1e-9 * (1 + loss));
+        CHECK_NEAR(sums.rows[kTotal], total, 1e-9 * n);
         for (std::int64_t j = 0; j < d; ++j) {
             CHECK_NEAR(sums.gradient[j], gradient[j], 1e-9 * n);
             CHECK_NEAR(sums.sizes[j], sizes[j], 1e-9 * n);
         }
-        CHECK(sums.gap >= 0 && sums.gap <= 1e-9 * (1 + loss));  // slopes at the candidate itself
-        CHECK(sums.crossed == 0);
+        CHECK(sums.rows[kGap] >= 0 &&
+              sums.rows[kGap] <= 1e-9 * (1 + loss));  // slopes at the candidate itself
     }
 }
 

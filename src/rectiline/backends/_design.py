@@ -329,22 +329,6 @@ class Design:
         part = self.X[:, columns]
         return np.asarray(part.toarray() if self.is_sparse else part, dtype=np.float64)
 
-    def copy_part(
-        self,
-        rows: Indices,
-        columns: Indices,
-        factor: Vector,
-        out: NDArray[Any],
-        centre: Vector | None = None,
-        row_factor: Vector | None = None,
-    ) -> None:
-        """Set `out` to ``(X[rows][:, columns] - centre) * factor * row_factor[:, None]``.
-
-        For dense X; `out` is float32 or float64, and its rows lie in one piece.
-        """
-        at, of = (np.ascontiguousarray(one, dtype=np.int64) for one in (rows, columns))
-        self.view.copy_part(at, of, factor, out, centre, row_factor)
-
     @cached_property
     def _sparse_gram_pays(self) -> bool:
         """Whether multiplying entry by entry beats dense blocks for ``X' D X``."""

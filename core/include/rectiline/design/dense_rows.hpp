@@ -80,10 +80,42 @@ void rows_times_vector(const T* x, std::int64_t stride, std::int64_t n, std::int
     rows_times_short_vector<kind>(x + done * stride, stride, n - done, d, b, z + done, next);
 }
 
-// q += X'g, of entries of a kind, over a range of rows; compiled once, in add_rows.cpp.
+// q += X'g, of entries of a kind, over a range of rows.
 template <Entry kind, class T>
-void add_rows(const T* x, std::int64_t stride, std::int64_t n, std::int64_t d, const double* g,
-              double* q, bool ahead);
+RECTILINE_MULTIVERSION void add_rows(const T* x, std::int64_t stride, std::int64_t n,
+                                     std::int64_t d, const double* g, double* q, bool ahead) {
+    constexpr std::int64_t kShort = 64;  // rows shorter than that are not worth picking
+    constexpr std::int64_t kLong = 128;  // from here on the hardware sees in time what comes
+    std::int64_t i = 0;
+    while (i < n) {
+        std::int64_t at[4] = {i, i + 1, i + 2, i + 3}, count = 4;
+        if (i + 4 <= n &&
+            (d < kShort || (g[i] != 0 && g[i + 1] != 0 && g[i + 2] != 0 && g[i + 3] != 0))) {
+            i += 4;
+            if (g[i - 4] == 0 && g[i - 3] == 0 && g[i - 2] == 0 && g[i - 1] == 0) continue;
+        } else {  // the next four rows that weigh anything
+            for (count = 0; i < n && count < 4; ++i) {
+                at[count] = i;
+                count += g[i] != 0;
+            }
+        }
+        if (count < 4) {
+            for (std::int64_t k = 0; k < count; ++k)
+#pragma omp simd
+                for (std::int64_t j = 0; j < d; ++j)
+                    q[j] += g[at[k]] * entry<kind>(x[at[k] * stride + j]);
+            return;
+        }
+        const double g0 = g[at[0]], g1 = g[at[1]], g2 = g[at[2]], g3 = g[at[3]];
+        const T *x0 = x + at[0] * stride, *x1 = x + at[1] * stride;
+        const T *x2 = x + at[2] * stride, *x3 = x + at[3] * stride;
+        if (ahead || d < kLong) prefetch_bytes(ahead_of(x0, stride).at, ahead_of(x0, stride).bytes);
+#pragma omp simd
+        for (std::int64_t j = 0; j < d; ++j)
+            q[j] += (g0 * entry<kind>(x0[j]) + g1 * entry<kind>(x1[j])) +
+                    (g2 * entry<kind>(x2[j]) + g3 * entry<kind>(x3[j]));
+    }
+}
 
 template <Entry kind, class T>
 RECTILINE_MULTIVERSION double column_dot(const T* x, std::int64_t stride, const double* g,

@@ -15,6 +15,7 @@
 #include "rectiline/rows/rows.hpp"
 #include "rectiline/support/interrupt.hpp"
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -51,20 +52,25 @@ struct Member {
     bool wants_sizes = false;
 };
 
-struct Sums {
-    double loss = 0;
-    double gap = 0;         // sum of the Fenchel-Young terms, an upper bound whatever the rounding
-    double error = 0;       // sum of weight * bound on the error of an argument
-    double total = 0;       // sum of the multipliers
-    double total_size = 0;  // sum of their sizes
-    double steepest = 0;    // largest size of a slope per unit of weight
-    double weight = 0;      // sum of the weights
-    std::int64_t crossed = 0;      // frozen rows that are not on their piece any more
-    std::vector<double> gradient;  // d: X' times the multipliers
-    std::vector<double> sizes;     // d: sum of weight_i |x_ij|, if asked for
+// The sums that are numbers.
+enum RowSum : std::size_t {
+    kLoss,
+    kGap,          // of the Fenchel-Young terms, an upper bound whatever the rounding
+    kError,        // of weight * bound on the error of an argument
+    kTotal,        // of the multipliers
+    kTotalSize,    // of their sizes
+    kWeight,       // of the weights
+    kChangeTotal,  // change of the sum of slopes of frozen rows, at the next split
+    kRowSums
+};
+using RowSums = std::array<double, kRowSums>;
 
-    double change_total = 0;         // of the sum of slopes of frozen rows, at the next split
-    std::vector<double> change;      // d: of X' times those slopes
+struct Sums {
+    RowSums rows{};
+    double steepest = 0;             // largest size of a slope per unit of weight
+    std::vector<double> gradient;    // d: X' times the multipliers
+    std::vector<double> sizes;       // d: sum of weight_i |x_ij|, if asked for
+    std::vector<double> change;      // d: of X' times those slopes, at the next split
     std::vector<double> curvature;   // (d + intercept)^2: change of X' diag(curvatures) X; or empty
     std::vector<std::int64_t> near;  // rows of the block
 };

@@ -1,11 +1,13 @@
 // What a pass does per row once predictions are known: loops over a chunk of rows without X.
 #pragma once
 
+#include "rectiline/passes/pass.hpp"
 #include "rectiline/rooms.hpp"
 #include "rectiline/rows/packed_curve.hpp"
 #include "rectiline/rows/rows.hpp"
 
 #include <cstdint>
+#include <iterator>
 
 namespace rectiline::passes {
 
@@ -24,28 +26,23 @@ struct Chunk {
     int candidates[kChunk];
 };
 
-struct ChunkSums {
-    double loss = 0, gap = 0, error = 0, total = 0, size = 0, steepest = 0;
-    double weight = 0, crossed = 0;
-};
-
 RECTILINE_INLINE double larger(double a, double b) {
     return a > b ? a : b;
 }
 
 // Judges the rows of a chunk that are not listed. `unit`: bound on the relative error of a
 // prediction against the sizes of its terms. The Fenchel-Young term is convex in the argument, so
-// the larger of its values at both ends of the argument's error is an upper bound.
+// the larger of its values at both ends of the argument's error is an upper bound. Adds to the sums
+// over rows, and raises the steepest slope.
 template <class Curves>
 RECTILINE_MULTIVERSION void judge_rows(const Curves& curves, const rows::RowFunctions& rows,
-                                       std::int64_t first, double unit, Chunk& c, ChunkSums& out) {
+                                       std::int64_t first, double unit, Chunk& c, RowSums& sums,
+                                       double& largest) {
     const Curves of = curves;
     const double *direction = rows.direction + first, *offset = rows.offset + first;
     const double* weight = rows.weight + first;
-    double loss = 0, gap = 0, error = 0, total = 0, size = 0, steepest = 0, crossed = 0;
-    double all = 0;
-#pragma omp simd reduction(+ : loss, gap, error, total, size, crossed, all) \
-    reduction(max : steepest)
+    double loss = 0, gap = 0, error = 0, total = 0, size = 0, steepest = 0, all = 0;
+#pragma omp simd reduction(+ : loss, gap, error, total, size, all) reduction(max : steepest)
     for (std::int64_t i = 0; i < c.count; ++i) {
         const auto& f = of[first + i];
         const double w = weight[i] * (1.0 - c.listed[i]);
@@ -64,13 +61,15 @@ RECTILINE_MULTIVERSION void judge_rows(const Curves& curves, const rows::RowFunc
         all += w;
         steepest = larger(steepest, w > 0 ? slope : 0.0);
         c.crossed[i] = s != own ? 1.0 : 0.0;
-        crossed += w > 0 ? c.crossed[i] : 0.0;
         const double g = direction[i] * w * s;
         c.g[i] = g;
         c.curved[i] = w * q;
         total += g, size += g < 0 ? -g : g;
     }
-    out = {loss, gap, error, total, size, steepest, all, crossed};
+    const double found[] = {loss, gap, error, total, size, all};
+    for (std::size_t k = 0; k < std::size(found); ++k)
+        sums[k] += found[k];
+    largest = larger(largest, steepest);
 }
 
 // Slopes, curvatures and slack at the candidate, for the next split.

@@ -14,6 +14,8 @@ namespace rectiline::rows {
 
 struct RowBlock {
     std::int64_t first, last;
+
+    std::int64_t size() const { return last - first; }
 };
 
 class RowBlocks {

@@ -29,14 +29,7 @@ class CompensatedSum {
 // sum of their sizes.
 class CompensatedLanes {
   public:
-    RECTILINE_INLINE void add(const double* x, std::int64_t count) {
-        std::int64_t i = 0;
-        for (; i + kLanes <= count; i += kLanes)
-            for (int lane = 0; lane < kLanes; ++lane)
-                add_to(lane, x[i + lane]);
-        for (int lane = 0; i < count; ++i, ++lane)
-            add_to(lane, x[i]);
-    }
+    void add(const double* x, std::int64_t count);
     double value() const {
         CompensatedSum total;
         for (int lane = 0; lane < kLanes; ++lane)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -66,3 +67,9 @@ class NextSplit:
     bound: LengthBound
     keeps_listed: bool = False
     always: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+
+    @property
+    def parts(self) -> tuple[Any, ...]:
+        """What `_core.PassMember` takes."""
+        bound = (self.bound.scale, self.bound.mean, self.bound.least)
+        return self.reach, self.directions, *bound, self.keeps_listed, self.always

@@ -33,6 +33,7 @@ __all__ = [
     "PassState",
     "Query",
     "Totals",
+    "in_block",
     "run_block",
     "run_pass",
 ]
@@ -137,24 +138,16 @@ def run_block(block: Block, state: PassState) -> list[Answer] | None:
         if encoding not in encoded:
             encoded[encoding] = query.samples.of_block(block)
         samples = replace(encoded[encoding], losses=query.samples.losses)
-        member = _core.PassMember(samples.rows, query.coef, query.intercept, state.fit_intercept)
-        here = _in_block(query.listed, block)
-        member.list_rows(here)
-        out = None
-        if query.split is not None:
-            some = slice(block.start, block.start + block.n_rows)
-            out = np.empty(block.n_rows) if query.is_precise else None
-            out = out if query.out is None else query.out[some]
-            member.judge(*query.split, out)
+        here, point = in_block(query.listed, block), (query.coef, query.intercept)
+        out = np.empty(block.n_rows) if query.is_precise else None
+        if query.out is not None:
+            out = query.out[block.start : block.start + block.n_rows]
+        split = None
         if query.next_split is not None:
-            split = query.next_split
-            member.keep_rows(_in_block(split.always, block))
-            part = split.bound
-            bound = (part.scale, part.mean, part.least)
-            member.split(split.reach, *bound, split.directions, split.keeps_listed)
-        if query.measure:
-            member.measure()
-        members.append(member)
+            always = in_block(query.next_split.always, block)
+            split = replace(query.next_split, always=always).parts
+        given = (here, query.split, out, split, query.measure)
+        members.append(_core.PassMember(samples.rows, point, state.fit_intercept, *given))
         paid.append(samples)
         listed.append(here)
         multipliers.append(out)
@@ -193,7 +186,7 @@ def _precise_sums(view: Any, multipliers: Any) -> dict[str, Any]:
     }
 
 
-def _in_block(rows: NDArray[np.int64], block: Block) -> NDArray[np.int64]:
+def in_block(rows: NDArray[np.int64], block: Block) -> NDArray[np.int64]:
     """Return the places in a block of those of the sorted rows that it holds."""
     first, last = np.searchsorted(rows, (block.start, block.start + block.n_rows))
     return rows[first:last] - block.start
@@ -242,7 +235,6 @@ class Totals:
         self.loss_at_zero = 0.0
         self.steepest = 0.0
         self.depth = 0.0  # most terms added one after the other; blocks in the core say nothing
-        self.crossed = 0
 
     def add(self, answer: Answer) -> None:
         """Add the answer of the next block."""
@@ -259,7 +251,6 @@ class Totals:
             self._lost[name] = self._lost.get(name, 0.0) + lost
         self.steepest = max(self.steepest, sums.get("steepest", 0.0))
         self.depth = max(self.depth, sums.get("depth", 0.0))
-        self.crossed += sums.get("crossed", 0)
         self.loss_at_zero += answer.loss_at_zero
         self._near.append(answer.near)
 
@@ -268,7 +259,7 @@ class Totals:
         both = Totals(self._sums["gradient"].size)
         for one in (self, other):
             sums: dict[str, Any] = {name: one[name] for name in one._sums}
-            sums |= {"steepest": one.steepest, "depth": one.depth, "crossed": one.crossed}
+            sums |= {"steepest": one.steepest, "depth": one.depth}
             both.add(Answer(sums, one._near[0], one.loss_at_zero))
         return both
 

@@ -5,13 +5,14 @@ Everything of the size of the rows stays on the device of X. Sums are float64.
 
 from __future__ import annotations
 
+import operator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from rectiline.problems._inputs import curve_arrays
-from rectiline.problems.blocks._pass import Answer, PassState, Query
+from rectiline.problems.blocks._pass import Answer, PassState, Query, in_block
 from rectiline.problems.blocks._tensor_rows import (
     column_sums,
     copies,
@@ -45,6 +46,7 @@ class TensorCurve:
     curvature: Any
     lowest: float
     highest: float
+    is_straight: bool  # whether no piece is curved
 
     @classmethod
     def of(cls, arrays: Any, device: Any) -> TensorCurve:
@@ -67,7 +69,8 @@ class TensorCurve:
             for part in (knots, knots[real], at, value, slope, curvature)
         ]
         k, bends, at_, value_, slope_, curved = sent
-        return cls(k, bends, at_, value_, slope_, curved, lowest, highest)
+        is_straight = not curvature.any()
+        return cls(k, bends, at_, value_, slope_, curved, lowest, highest, is_straight)
 
     def piece(self, t: Any) -> Any:
         """Return the number of knots strictly below t."""
@@ -133,36 +136,26 @@ def _clamped(t: Any, low: Any, high: Any) -> Any:
 def _run_query(block: Block, query: Query, state: PassState) -> Answer:
     import torch
 
-    has_intercept = state.fit_intercept
     device = block.X.device
     curve = TensorCurve.of(curve_arrays(query.samples.losses[0]), device)
     if _fits_kernel(block, query, curve):
-        from rectiline.problems.blocks._tensor_fast import run_fast
-
-        return run_fast(block, query, curve, state)
-    d = block.X.shape[1]
-    step = max(1, _ENTRIES // d)
-    first, last = np.searchsorted(query.listed, (block.start, block.start + block.n_rows))
-    listed = torch.as_tensor(query.listed[first:last] - block.start, device=device)
+        return _run_kernel(block, query, curve, state)
+    step = max(1, _ENTRIES // block.X.shape[1])
+    listed = torch.as_tensor(in_block(query.listed, block), device=device)
     is_listed = torch.zeros(block.n_rows, dtype=torch.bool, device=device)
-    is_listed[listed] = True
     is_kept = torch.zeros_like(is_listed)
+    is_listed[listed] = True
     if query.next_split is not None:
-        always = query.next_split.always
-        first, last = np.searchsorted(always, (block.start, block.start + block.n_rows))
-        is_kept[torch.as_tensor(always[first:last] - block.start, device=device)] = True
+        is_kept[torch.as_tensor(in_block(query.next_split.always, block), device=device)] = True
     sums: dict[str, Any] = {}
     near, at_zero = [], 0.0
     for begin in range(0, block.n_rows, step):
         some = slice(begin, begin + step)
-        part = _Part(block, query, curve, some, is_listed[some], has_intercept)
-        part.kept = is_kept[some]
+        marks = (is_listed[some], is_kept[some])
+        part = _TensorPart(block, query, curve, some, *marks, state.fit_intercept)
         for name, value in part.sums().items():
-            sums[name] = (
-                max(sums.get(name, 0.0), value)
-                if name in ("steepest", "depth")
-                else (sums[name] + value if name in sums else value)
-            )
+            larger = max if name in ("steepest", "depth") else operator.add
+            sums[name] = larger(sums[name], value) if name in sums else value
         at_zero += part.loss_at_zero() if query.measure else 0.0
         if query.out is not None:
             query.out[block.start + begin :][:step] = part.g.cpu().numpy()
@@ -190,10 +183,7 @@ def _fits_kernel(block: Block, query: Query, curve: TensorCurve) -> bool:
     encoding: Any = query.samples.encoding
     if not encoding.is_plain or encoding.of == "prediction":
         return False
-    if (
-        bool((curve.curvature != 0).any())
-        or not 1 <= curve.bends.numel() == curve.knots.numel() <= 4
-    ):
+    if not curve.is_straight or not 1 <= curve.bends.numel() == curve.knots.numel() <= 4:
         return False
     try:
         import triton  # noqa: F401
@@ -202,66 +192,134 @@ def _fits_kernel(block: Block, query: Query, curve: TensorCurve) -> bool:
     return bool(block.X.shape[1] <= 256)
 
 
-class _Part:
-    """Some rows of a block: predictions, slopes and sums at the candidate of a query."""
+def _run_kernel(block: Block, query: Query, curve: TensorCurve, state: PassState) -> Answer:
+    """Return the answer by one kernel over all rows on a GPU, and torch on the few near a knot."""
+    import torch
+
+    from rectiline.problems.blocks._triton import look_at_rows
+
+    device = block.X.device
+    samples: Any = query.samples
+    labels: Any = samples.encoding.labels
+    if labels is not None:
+        labels = tuple(map(float, labels))
+    next_split = query.next_split
+    listed = torch.as_tensor(in_block(query.listed, block), device=device)
+    always = listed
+    if next_split is not None:
+        always = torch.as_tensor(in_block(next_split.always, block), device=device)
+    is_listed = torch.zeros(block.n_rows, dtype=torch.uint8, device=device)
+    is_listed[listed if query.split is not None else always] = 1
+    coef = torch.tensor(query.coef, device=device)
+    split = None
+    if query.split is not None:
+        split = (torch.tensor(query.split[0], device=device), query.split[1])
+    cutoff = -1.0 if next_split is None else next_split.reach * next_split.longest
+    point = (coef, query.intercept)
+    sums, gradient, sizes, at, multiplier = look_at_rows(
+        block, is_listed, curve, labels, point, split, cutoff, query.measure
+    )
+    at_zero, strange, weight = (sums.pop(name) for name in ("at_zero", "strange", "all_weight"))
+    is_finite = np.isfinite(list(sums.values())).all() and bool(torch.isfinite(gradient).all())
+    if strange or not is_finite:
+        refuse(block, samples)
+    if query.out is not None:
+        query.out[block.start :][: block.n_rows] = multiplier.cpu().numpy()
+    if next_split is not None:  # rows that are always kept need not be near a knot
+        at = torch.unique(torch.cat([at, always]))
+    elif query.collect:
+        at = listed
+    answer: dict[str, Any] = {"depth": sums["depth"]}
+    if query.measure:
+        answer["sizes"] = sizes.cpu().numpy()
+        answer["measured_weight"] = weight
+    if split is not None:
+        answer.update(sums)
+        answer["gradient"] = gradient.cpu().numpy()
+    near = at if query.collect else at[:0]
+    if next_split is not None:
+        marks = (is_listed[at] != 0, torch.isin(at, always))
+        close = _TensorPart(block, query, curve, at, *marks, state.fit_intercept)
+        change, total = close.split().values()
+        near = at[close.near]
+        if split is None:
+            change, total = change + gradient, total + sums["total"]
+        answer["change"], answer["change_total"] = change.cpu().numpy(), float(total)
+    gather = copies if state.copies else places
+    return Answer(answer, gather(block, samples, near), at_zero)
+
+
+class _TensorPart:
+    """Some rows of a block: predictions, slopes and sums at the candidate of a query.
+
+    Parameters
+    ----------
+    some : slice or tensor
+        Which rows of the block.
+    listed, kept : tensor of bool
+        Which of them are not frozen, and which are near in any case.
+    """
 
     def __init__(
         self,
         block: Block,
         query: Query,
         curve: TensorCurve,
-        some: slice,
+        some: Any,
         listed: Any,
+        kept: Any,
         has_intercept: bool,
     ) -> None:
         import torch
 
-        self.query, self.curve, self.listed = query, curve, listed
+        self.query, self.curve, self.listed, self.kept = query, curve, listed, kept
         self.has_intercept = has_intercept
         self.X = block.X[some].double()
         weight = None if block.weight is None else block.weight[some]
-        start = block.start + int(some.start)
+        start = block.start + (int(some.start) if isinstance(some, slice) else 0)
         encoded = encode(query.samples, block.y[some], weight, start)
         self.direction, self.offset, self.weight = encoded
-        coef = torch.tensor(query.coef, device=self.X.device)
-        self.t = self.direction * (self.X @ coef + query.intercept) + self.offset
+        self.t = self._arguments(query.coef, query.intercept)
         self.piece = curve.piece(self.t)
-        self.g = torch.zeros_like(self.t)
-        self.curved = torch.zeros_like(self.t)
-        self.crossed = torch.zeros_like(self.listed)
-        self.kept = self.crossed
-        self._coef = coef
+        self.own = curve.continued_slope(self.piece, self.t)
         self.near = torch.zeros(0, dtype=torch.int64, device=self.X.device)
+        self.s, self.g, self.curved = self.own, torch.zeros_like(self.t), torch.zeros_like(self.t)
+        self.crossed = torch.zeros_like(listed)
+        if query.split is not None:
+            piece = curve.piece(self._arguments(*query.split))
+            self.s = curve.continued_slope(piece, self.t).clamp(curve.lowest, curve.highest)
+            self.frozen_weight = torch.where(listed, 0.0, self.weight)
+            self.g = self.direction * self.frozen_weight * self.s
+            self.curved = self.frozen_weight * curve.curvature[piece]
+            self.crossed = (self.s != self.own) & (self.frozen_weight > 0)
+
+    def _arguments(self, coef: Any, intercept: float) -> Any:
+        import torch
+
+        coef = torch.tensor(coef, device=self.X.device)
+        return self.direction * (self.X @ coef + intercept) + self.offset
 
     def sums(self) -> dict[str, Any]:
         """Return all sums over these rows."""
         found: dict[str, Any] = {"depth": summed_depth(len(self.t))}
         if self.query.split is not None:
-            found.update(self._judge(*self.query.split))
+            found.update(self._judge())
         if self.query.next_split is not None:
-            found.update(self._split())
+            found.update(self.split())
         if self.query.measure:
             found["sizes"] = column_sums(self.X.abs(), self.weight)
             found["measured_weight"] = total(self.weight)
         return found
 
-    def _judge(self, split: Any, split_intercept: float) -> dict[str, Any]:
+    def _judge(self) -> dict[str, Any]:
         import torch
 
-        curve, t = self.curve, self.t
-        split = torch.tensor(split, device=self.X.device)
-        w = torch.where(self.listed, 0.0, self.weight)
-        frozen = curve.piece(self.direction * (self.X @ split + split_intercept) + self.offset)
-        s = curve.continued_slope(frozen, t).clamp(curve.lowest, curve.highest)
-        own = curve.continued_slope(self.piece, t)
-        size = self.X.abs() @ self._coef.abs() + abs(self.query.intercept) + self.offset.abs()
+        curve, t, s, w = self.curve, self.t, self.s, self.frozen_weight
+        coef = torch.tensor(self.query.coef, device=self.X.device)
+        size = self.X.abs() @ coef.abs() + abs(self.query.intercept) + self.offset.abs()
         error = (self.X.shape[1] + 8) * 2.0**-53 * size
         worst = torch.maximum(curve.fenchel_young(s, t - error), curve.fenchel_young(s, t + error))
-        self.g = self.direction * w * s
-        self.curved = w * curve.curvature[frozen]
-        self.crossed = (s != own) & ~self.listed & (self.weight > 0)
-        live = self.weight > 0
-        steepest = torch.where(live & ~self.listed, torch.maximum(s.abs(), own.abs()), 0.0)
+        steepest = torch.where(w > 0, torch.maximum(s.abs(), self.own.abs()), 0.0)
         return {
             "loss": total(w * curve.loss(self.piece, t)),
             "gap": total(w * worst),
@@ -269,12 +327,12 @@ class _Part:
             "total": total(self.g),
             "total_size": total(self.g.abs()),
             "weight": total(w),
-            "crossed": int(self.crossed.sum()),
             "steepest": float(steepest.max()) if len(t) else 0.0,
             "gradient": column_sums(self.X, self.g),
         }
 
-    def _split(self) -> dict[str, Any]:
+    def split(self) -> dict[str, Any]:
+        """Find the near rows; return by how much the sums over frozen rows change."""
         import torch
 
         split = self.query.next_split
@@ -289,18 +347,20 @@ class _Part:
             moved = moved + directions[:, d]
         near[close] |= slack[close] <= split.reach * moved.norm(dim=1)
         w = torch.where(near, 0.0, self.weight)
-        g = self.direction * w * self.curve.continued_slope(self.piece, self.t)
+        change = self.direction * w * self.own - self.g
         self.near = near.nonzero()[:, 0]
         found: dict[str, Any] = {
-            "change": self.X.T @ (g - self.g),
-            "change_total": float((g - self.g).sum()),
+            "change": self.X.T @ change,
+            "change_total": float(change.sum()),
         }
-        change = w * self.curve.curvature[self.piece] - self.curved
-        if bool((change != 0).any()):
+        if self.curve.is_straight:
+            return found
+        bent = w * self.curve.curvature[self.piece] - self.curved
+        if bool((bent != 0).any()):
             X = self.X
             if self.has_intercept:
                 X = torch.cat([X, torch.ones_like(X[:, :1])], dim=1)
-            found["curvature"] = (X * change[:, None]).T @ X
+            found["curvature"] = (X * bent[:, None]).T @ X
         return found
 
     def loss_at_zero(self) -> float:
