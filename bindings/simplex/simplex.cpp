@@ -34,21 +34,9 @@ void set_widths(BoxedSimplex& self, PositionsIn columns, VectorIn width) {
 const char* solve(BoxedSimplex& self, std::int64_t most_steps, double seconds, double most_work) {
     const SimplexOutcome outcome = run_interruptibly(
         seconds, [&](auto& interrupt) { return self.solve(most_steps, interrupt, most_work); });
-    switch (outcome) {
-        case SimplexOutcome::optimal:
-            return "optimal";
-        case SimplexOutcome::unbounded:
-            return "infeasible";
-        case SimplexOutcome::limit:
-            return "limit";
-        case SimplexOutcome::step_limit:
-            return "step_limit";
-        case SimplexOutcome::stalled:
-            return "stalled";
-        case SimplexOutcome::trouble:
-            break;
-    }
-    return "trouble";
+    constexpr const char* kWords[] = {"optimal",    "infeasible", "limit",
+                                      "step_limit", "stalled",    "trouble"};
+    return kWords[static_cast<int>(outcome)];  // in the order of the outcomes
 }
 
 NumpyVector values(const BoxedSimplex& self) {

@@ -8,7 +8,7 @@ import scipy.sparse as sp
 
 from rectiline import constraints, losses
 from rectiline.penalties import SharedSubspace, Subspace
-from rectiline.problems import MultiTaskProblem
+from rectiline.problems import DualPoint, MultiTaskProblem
 from rectiline.problems._task_pieces import Pieces
 from rectiline.solvers import solve
 from rectiline.solvers.multitask._held import Held
@@ -35,7 +35,7 @@ def one_task(loss, n=30, d=4, seed=0, sparse=False, **options):
 def by_solver(task, held, start):
     program = task.step(held.space, held.eta, held.strength, start)
     found = solve(program.problem, tol=1e-12)
-    return program.coef(found.coef), found.intercept, found.dual.sample
+    return program.coef(found.coef), found.intercept, found.dual
 
 
 @by_loss
@@ -90,8 +90,7 @@ def test_rows_without_weight_settle_as_if_they_were_not_there(loss):
 def test_it_declines_constraints_and_large_systems():
     loss = losses.Huber(0.7)
     task, held, _ = one_task(loss, constraints=constraints.Nonnegative())
-    assert task.pieces is None
-    assert settle(task, (np.zeros(4), 0.0, np.zeros(30)), held, None, 1.0) is None
+    assert settle(task, (np.zeros(4), 0.0, DualPoint(np.zeros(30))), held, None, 1.0) is None
     task, held, _ = one_task(loss)
     near = by_solver(task, held, None)
     assert settle(task, near, held, None, 1e-9) is not None
@@ -101,7 +100,7 @@ def test_it_declines_constraints_and_large_systems():
 def test_it_declines_an_intercept_that_is_not_determined():
     # All rows on straight pieces: any intercept within reach of all kinks does.
     task, held, _ = one_task(losses.Hinge())
-    assert settle(task, (np.zeros(4), 1e3, np.zeros(30)), held, None, 0.0) is None
+    assert settle(task, (np.zeros(4), 1e3, DualPoint(np.zeros(30))), held, None, 0.0) is None
 
 
 @by_loss

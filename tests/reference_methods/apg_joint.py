@@ -85,7 +85,7 @@ class JointAPG(TaskMethod):
     def advance(self, state: JointState, budget: Budget) -> Step:
         """Make some steps."""
         problem, eta, c = state.problem, state.problem.penalty.eta, state.problem.penalty.scale
-        flat, done = problem.flat_subspace(), 0
+        flat, done = problem.even_subspace(0.0), 0
         for gap in passes(problem, state.steps, budget):
             older, old = state.momentum
             push = (older - 1.0) / old
@@ -95,7 +95,7 @@ class JointAPG(TaskMethod):
             if eta + np.linalg.eigvalsh(M)[0] <= 1e-3 * eta:
                 U, M, older, old = state.answer.coef, state.M, 0.0, 1.0
             value, slope_u, slope_m = _penalty(U, M, eta, c)
-            inner = state.accuracy.next(gap, problem.size_of_objective)
+            inner = state.accuracy.next(gap, abs(problem.loss_at_zero))
             while True:
                 L = state.constant
                 answer = state.steps.step(

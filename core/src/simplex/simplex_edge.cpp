@@ -85,16 +85,14 @@ void BoxedSimplex::collect_crossings(double slope, double within) {
         return sum;
     };
     collect_all_rows();
-    double rise = edge_steps(edge, n_columns(), kNoPivot, within, step_.data());
-    for (int tries = 0; within < kAll && slope + rise + rise_of_rows() < 0.0; ++tries) {
+    const auto rise = [&] {
+        return edge_steps(edge, n_columns(), kNoPivot, within, step_.data()) + rise_of_rows();
+    };
+    for (int tries = 0; slope + rise() < 0.0 && within < kAll; ++tries)
         within = tries < kTries && within > 0.0 ? kLonger * within : kAll;
-        rise = edge_rise(edge, n_columns(), step_.data(), within);
-    }
-    near_.resize(static_cast<std::size_t>(n_columns()));
-    const std::int64_t count = list_up_to(step_.data(), n_columns(), within, near_.data());
     crossings_.clear();
-    for (std::int64_t k = 0; k < count; ++k) {
-        const std::int64_t u = near_[k];
+    for (std::int64_t u = 0; u < n_columns(); ++u) {
+        if (!(step_[u] <= within && step_[u] < kAll)) continue;
         const double toward = turn_[u] * dt_[u];
         crossings_.push_back({step_[u], open_[u] * toward, toward, u});
     }
@@ -103,43 +101,20 @@ void BoxedSimplex::collect_crossings(double slope, double within) {
 }
 
 // Returns where the slope turns; all crossings before that place come before it on the edge. The
-// size if it never turns.
+// size if it never turns. Few are passed as a rule, so that they are sorted some at a time.
 std::int64_t BoxedSimplex::choose_crossing(double slope) {
     const auto by_step = [](const Crossing& a, const Crossing& b) { return a.step < b.step; };
-    std::int64_t first = 0, last = static_cast<std::int64_t>(crossings_.size());
-    while (last - first > 24) {
-        const auto begin = crossings_.begin() + first, end = crossings_.begin() + last;
-        const double a = begin->step, b = (begin + (last - first) / 2)->step, c = (end - 1)->step;
-        const double middle = std::max(std::min(a, b), std::min(std::max(a, b), c));
-        const auto ties =
-            std::partition(begin, end, [&](const Crossing& one) { return one.step < middle; });
-        double rise = 0.0;
-        for (auto one = begin; one != ties; ++one)
-            rise += one->rise;
-        if (slope + rise >= 0.0) {
-            last = ties - crossings_.begin();
-            continue;
+    const auto size = std::ssize(crossings_);
+    for (std::int64_t first = 0, some = 32; first < size; some *= 4) {
+        const std::int64_t last = std::min<std::int64_t>(size, first + some);
+        const auto begin = crossings_.begin();
+        std::partial_sort(begin + first, begin + last, crossings_.end(), by_step);
+        for (; first < last; ++first) {
+            slope += crossings_[first].rise;
+            if (slope >= 0.0) return first;
         }
-        slope += rise;
-        const auto after =
-            std::partition(ties, end, [&](const Crossing& one) { return one.step <= middle; });
-        rise = 0.0;
-        for (auto one = ties; one != after; ++one)
-            rise += one->rise;
-        first = ties - crossings_.begin();
-        if (slope + rise >= 0.0) {
-            last = after - crossings_.begin();
-            break;
-        }
-        slope += rise;
-        first = after - crossings_.begin();
     }
-    std::sort(crossings_.begin() + first, crossings_.begin() + last, by_step);
-    for (; first < last; ++first) {
-        slope += crossings_[first].rise;
-        if (slope >= 0.0) return first;
-    }
-    return static_cast<std::int64_t>(crossings_.size());
+    return size;
 }
 
 // Moves the crossing to stop at to the place `chosen` that is returned: among those that are
@@ -159,8 +134,6 @@ std::int64_t BoxedSimplex::with_usable_pivot(std::int64_t chosen) {
         std::swap(crossings_[best], crossings_[chosen - 1]);
         return chosen - 1;
     }
-    std::sort(crossings_.begin(), crossings_.begin() + chosen,
-              [](const Crossing& a, const Crossing& b) { return a.step < b.step; });
     for (std::int64_t k = chosen; k-- > 0;)
         if (crossings_[k].speed >= kSmallPivot) return k;
     return -1;

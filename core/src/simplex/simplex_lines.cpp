@@ -3,7 +3,6 @@
 #include "rectiline/support/multiversion.hpp"
 #include "rectiline/support/small_count.hpp"
 
-#include <algorithm>
 #include <limits>
 
 namespace rectiline::simplex {
@@ -33,14 +32,6 @@ RECTILINE_MULTIVERSION void add_some(const double* const* lines, const double* s
 #pragma omp simd
     for (std::int64_t k = 0; k < size; ++k)
         out[k] += scaled_sum<Count>(line, factor, k);
-}
-
-RECTILINE_MULTIVERSION bool any_up_to(const double* v, std::int64_t size, double most) {
-    double count = 0;
-#pragma omp simd reduction(+ : count)
-    for (std::int64_t k = 0; k < size; ++k)
-        count += v[k] <= most ? 1.0 : 0.0;
-    return count > 0;
 }
 
 }  // namespace
@@ -74,33 +65,6 @@ RECTILINE_MULTIVERSION double edge_steps(const EdgeArrays& edge, std::int64_t si
         rise += step[u] <= within ? open[u] * counts : 0.0;
     }
     return rise;
-}
-
-RECTILINE_MULTIVERSION double edge_rise(const EdgeArrays& edge, std::int64_t size,
-                                        const double* step, double within) {
-    constexpr double kLongest = std::numeric_limits<double>::max();
-    const double *dt = edge.dt, *turn = edge.turn, *open = edge.open;
-    const double most = within < kLongest ? within : kLongest;
-    double rise = 0;
-#pragma omp simd reduction(+ : rise)
-    for (std::int64_t u = 0; u < size; ++u)
-        rise += step[u] <= most ? open[u] * turn[u] * dt[u] : 0.0;
-    return rise;
-}
-
-std::int64_t list_up_to(const double* v, std::int64_t size, double most, std::int64_t* out) {
-    constexpr std::int64_t kBlock = 64;
-    most = std::min(most, std::numeric_limits<double>::max());
-    std::int64_t at = 0;
-    for (std::int64_t first = 0; first < size; first += kBlock) {
-        const std::int64_t last = std::min(size, first + kBlock);
-        if (!any_up_to(v + first, last - first, most)) continue;
-        for (std::int64_t u = first; u < last; ++u) {
-            out[at] = u;
-            at += v[u] <= most ? 1 : 0;
-        }
-    }
-    return at;
 }
 
 }  // namespace rectiline::simplex

@@ -40,11 +40,6 @@ class Subspace:
     weights: Vector
     floor: float = 0.0
 
-    @classmethod
-    def even(cls, n_features: int, shared_dim: int) -> Subspace:
-        """Return the projector that prefers no direction, ``(shared_dim / d) I``."""
-        return cls(np.zeros((n_features, 0)), np.zeros(0), min(1.0, shared_dim / n_features))
-
     @property
     def typical(self) -> float:
         """The weight of a direction, averaged over those that have one."""

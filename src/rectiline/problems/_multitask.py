@@ -172,7 +172,7 @@ class MultiTaskProblem(FieldsAlone):
         count as shared: the tasks are then independent and one step is exact.
         """
         value, space = self.penalty.charge(self.charged(coef))
-        return value, self._everything if self._covers_all_ranks else space
+        return value, self.even_subspace(1.0) if self._covers_all_ranks else space
 
     @property
     def is_decoupled(self) -> bool:
@@ -183,9 +183,9 @@ class MultiTaskProblem(FieldsAlone):
     def _covers_all_ranks(self) -> bool:
         return self.penalty.shared_dim >= min(self.n_features, self.n_tasks - self.center)
 
-    @property
-    def _everything(self) -> Subspace:
-        return Subspace(np.zeros((self.n_features, 0)), np.zeros(0), 1.0)
+    def even_subspace(self, weight: float) -> Subspace:
+        """Return the M that gives every direction the same weight."""
+        return Subspace(np.zeros((self.n_features, 0)), np.zeros(0), weight)
 
     def penalty_gradient(self, coef: Matrix) -> Matrix:
         """Return the derivative of what the coefficients pay."""
@@ -194,18 +194,14 @@ class MultiTaskProblem(FieldsAlone):
     def start_subspace(self, coef: Matrix) -> Subspace:
         """Return the subspace to start from: that of the coefficients, or none preferred."""
         if self._covers_all_ranks:
-            return self._everything
+            return self.even_subspace(1.0)
         if self.charged(coef).any():
             return self.subspace(coef)
-        return Subspace.even(self.n_features, self.penalty.shared_dim)
+        return self.even_subspace(min(1.0, self.penalty.shared_dim / self.n_features))
 
     def projector(self, components: Matrix) -> Subspace:
         """Return the projector on the rows of `components`."""
         return Subspace(np.ascontiguousarray(components.T), np.ones(components.shape[0]))
-
-    def flat_subspace(self) -> Subspace:
-        """Return M = 0."""
-        return Subspace(np.zeros((self.n_features, 0)), np.zeros(0))
 
     def penalty_value(self, coef: Matrix) -> float:
         """Return what the coefficients pay."""
@@ -226,14 +222,9 @@ class MultiTaskProblem(FieldsAlone):
         U, b = self.checked_point(coef, intercept)
         return self.loss_value(U, b) + self.penalty_value(U)
 
-    @property
-    def size_of_objective(self) -> float:
-        """The objective at zero: what gaps are compared with before anything better is known."""
-        return abs(self.loss_at_zero)
-
     @cached_property
     def loss_at_zero(self) -> float:
-        """Sum of the losses at zero coefficients and intercepts."""
+        """Sum of the losses at zero, with which gaps are compared at first."""
         return sum(task.loss_at_zero for task in self.tasks)
 
     @cached_property

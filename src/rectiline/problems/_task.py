@@ -26,7 +26,7 @@ from scipy import sparse as sp
 
 from rectiline._lazy import cached_property
 from rectiline._polling import checkpoint
-from rectiline._typing import Indices, Matrix, Vector
+from rectiline._typing import Matrix, Vector
 from rectiline.backends import Design, as_design
 from rectiline.constraints import Constraint, LinearEquality, LinearInequality
 from rectiline.penalties import Ridge, Subspace
@@ -63,9 +63,9 @@ class Task(Problem):
         return a, self.direction * (vertex - self.offset)
 
     @cached_property
-    def pieces(self) -> Pieces | None:
-        """Places of the rows on the graph of their slopes; None where there are constraints."""
-        return None if self.is_constrained else Pieces(self.data.samples)
+    def pieces(self) -> Pieces:
+        """Places of the rows on the graph of their slopes."""
+        return Pieces(self.data.samples)
 
     @cached_property
     def slope_level(self) -> float:
@@ -77,44 +77,13 @@ class Task(Problem):
         """Squared length of each row."""
         return self.design.row_squares()
 
-    def resisting_rows(self, dual: DualPoint) -> tuple[Indices, Vector]:
-        """Return the rows on a kink or a curved piece, and how far each gives way per unit of
-        slope.
-
-        That is the second derivative of the conjugate: 0 on a kink, 1/(weight curvature) on a
-        curved piece. Rows on a straight piece are not listed.
-        """
-        curve, w = self.losses[0].curve, self.weight
-        live = np.flatnonzero(w > 0)
-        slope = self.direction[live] * dual.sample[live] / w[live]
-        # Slopes grow along the nodes left_0 <= right_0 <= left_1 <= ..: odd gaps are the knots.
-        nodes = np.maximum.accumulate(np.column_stack([curve.left, curve.right]).ravel())
-        reach = np.diff(np.concatenate([[-np.inf], nodes, [np.inf]]))
-        place = np.searchsorted(nodes, slope)
-        edges = np.concatenate([[-np.inf], nodes, [np.inf]])
-        margin = np.minimum(slope - edges[place], edges[place + 1] - slope)
-        inside = margin > 1e-7 * np.minimum(reach[place], 1.0 + np.abs(slope))
-        curvature = curve.curvature[(place + 1) // 2]
-        on_kink = (place % 2 == 1) & inside
-        curved = (place % 2 == 0) & (curvature > 0) & inside
-        kept = on_kink | curved
-        with np.errstate(divide="ignore"):
-            give = np.where(on_kink, 0.0, 1.0 / (w[live] * np.where(curved, curvature, 1.0)))
-        return live[kept], give[kept]
-
     def holding_rows(self, dual: DualPoint) -> Matrix:
         """Return the constraint rows that hold the coefficients: active ones and equalities."""
-        rows, parts = self.constraint_rows, []
-        for matrix, multiplier, is_equality in (
-            (rows.A, dual.inequality, False),
-            (rows.E, dual.equality, True),
-        ):
-            if not multiplier.size:
-                continue
-            level = 1e-7 * max(float(np.abs(dual.sample).max(initial=0.0)), 1e-300)
-            held = matrix if is_equality else matrix[multiplier > level]
-            parts.append(np.asarray(held.toarray() if sp.issparse(held) else held))
-        return np.vstack(parts) if parts else np.zeros((0, self.design.n_features))
+        level = 1e-7 * max(float(np.abs(dual.sample).max(initial=0.0)), 1e-300)
+        rows = self.constraint_rows
+        active = dual.inequality > level if dual.inequality.size else np.zeros(rows.c.size, bool)
+        held = sp.vstack([sp.csr_array(rows.A)[active], sp.csr_array(rows.E)])
+        return np.asarray(held.toarray())
 
     # ---- the step -----------------------------------------------------------------------------
 

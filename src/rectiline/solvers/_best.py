@@ -4,50 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from rectiline import _core
 from rectiline.problems import Certificate, DualPoint
 
-__all__ = ["FEASIBLE", "NOTHING", "Best", "CertifiedProblem"]
+__all__ = ["NOTHING", "Best"]
 
-FEASIBLE = 1e-9  # relative violation that counts as rounding
+_FEASIBLE = 1e-9  # relative violation that counts as rounding
 _REPAIR_BELOW = 1e-2  # relative violations below this are worth repairing
 _WORTH = 0.95  # of the certified gap: how close a point and a bound of two pairs must be
 NOTHING = Certificate(math.inf, math.inf, math.inf, math.inf)
-
-
-class CertifiedProblem(Protocol):
-    """What the driver asks of a problem, of one task or of many."""
-
-    @property
-    def is_constrained(self) -> bool:
-        """Whether there are bounds or constraint rows."""
-
-    def clip_to_bounds(self, coef: Any, /) -> Any:
-        """Return the nearest coefficients within the bounds."""
-
-    def zero_pair(self) -> tuple[Any, Any, Any]:
-        """Return coefficients, intercept and multipliers to fall back on."""
-
-    def zero_dual(self) -> Any:
-        """Return multipliers that are zero."""
-
-    def violation(self, coef: Any, /) -> tuple[float, float]:
-        """Return the worst violation, absolute and relative."""
-
-    def move_into_constraints(self, coef: Any, /) -> Any:
-        """Return coefficients near `coef` that satisfy the constraints up to rounding."""
-
-    def prove(
-        self, coef: Any, intercept: Any, dual: Any, tol: float | None = None, /
-    ) -> tuple[Certificate, Any]:
-        """Return the certificate of a pair and the repaired dual point behind it.
-
-        The bound on its rounding is as sharp as a decision about `tol` needs it.
-        """
 
 
 def _finite(part: Any) -> Any:
@@ -79,7 +48,7 @@ class Best:
         The relative gap that is asked for.
     """
 
-    def __init__(self, problem: CertifiedProblem, tol: float) -> None:
+    def __init__(self, problem: Any, tol: float) -> None:
         self._problem = problem
         self.tol = tol
         self.pair: tuple[Any, Any, Any] | None = None
@@ -125,7 +94,7 @@ class Best:
         if self.pair is None or _rank(certificate) < _rank(self.certificate):
             self.certificate, self.author = certificate, author
             self.pair = (coef, intercept, repaired)
-        if certificate.relative_violation <= FEASIBLE and certificate.primal < self._primal:
+        if certificate.relative_violation <= _FEASIBLE and certificate.primal < self._primal:
             self._primal, self._point = certificate.primal, (coef, intercept, author)
         if certificate.dual > self._bound:
             self._bound, self._dual = certificate.dual, repaired
@@ -134,7 +103,7 @@ class Best:
     def replace(self, coef: Any, intercept: Any, dual: Any, allowed: float) -> None:
         """Take another pair of the same solver if its relative gap is at most `allowed`."""
         certificate, repaired = self._problem.prove(coef, intercept, dual, allowed)
-        if certificate.relative_gap <= allowed and certificate.relative_violation <= FEASIBLE:
+        if certificate.relative_gap <= allowed and certificate.relative_violation <= _FEASIBLE:
             self.certificate, self.pair = certificate, (coef, intercept, repaired)
 
     def can_meet(self, tol: float) -> bool:
@@ -162,7 +131,7 @@ class Best:
         sharp, dual = self._problem.prove(coef, intercept, dual, 0.0)
         if _rank(sharp) <= _rank(self.certificate):  # multipliers are repaired anew: it may fail
             self.certificate, self.pair = sharp, (coef, intercept, dual)
-        return plain.limited_by_rounding(self.tol)
+        return bool(plain.limited_by_rounding(self.tol))
 
     def clear(self) -> None:
         """Start again without a pair."""
@@ -175,6 +144,6 @@ def _rank(certificate: Certificate) -> tuple[bool, float, float]:
     Relative gaps above one say nothing: there the gap itself counts.
     """
     gap = min(certificate.relative_gap, 1.0)
-    if certificate.relative_violation <= FEASIBLE:
+    if certificate.relative_violation <= _FEASIBLE:
         return False, gap, certificate.gap
     return True, max(gap, certificate.relative_violation), certificate.gap

@@ -16,7 +16,7 @@ repeating the step is Newton's method on the optimality conditions.
 from __future__ import annotations
 
 import math
-from typing import Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +24,7 @@ from scipy import sparse as sp
 from scipy.linalg import lapack
 
 from rectiline import _core
-from rectiline._typing import Matrix, Vector
+from rectiline._typing import Vector
 from rectiline.problems import DualPoint, Problem
 from rectiline.solvers._base import Pair
 
@@ -34,27 +34,11 @@ _MOST_UNKNOWNS = 400  # the linear system is dense
 _MOST_SINGULAR = 150  # up to this order the shortest answer of a singular system is sought
 
 
-class Beside(Protocol):
-    """A quadratic function of the coefficients beside the problem: what other rows add."""
+def optimality_step(problem: Problem, pair: Pair, beside: Any = None) -> Pair | None:
+    """Return the pair that solves the optimality conditions of the pieces at hand, or None.
 
-    @property
-    def gradient(self) -> Vector:
-        """Its gradient at the point around which it is written."""
-
-    @property
-    def total(self) -> float:
-        """The entry of the intercept."""
-
-    @property
-    def curvature(self) -> Matrix | None:
-        """Its matrix of second derivatives, None for zero."""
-
-    def moved_to(self, coef: Vector, intercept: float) -> Beside:
-        """Return this term written around another point."""
-
-
-def optimality_step(problem: Problem, pair: Pair, beside: Beside | None = None) -> Pair | None:
-    """Return the pair that solves the optimality conditions of the pieces at hand, or None."""
+    `beside` is the quadratic function of the coefficients that frozen rows add.
+    """
     _, intercept, dual = pair
     coef, free = _columns(problem, pair, beside)
     z = problem.design.dot(coef) + intercept
@@ -142,9 +126,7 @@ def _solve(system: NDArray[np.float64], right: Vector) -> Vector | None:
         return None
 
 
-def _columns(
-    problem: Problem, pair: Pair, beside: Beside | None
-) -> tuple[Vector, NDArray[np.intp]]:
+def _columns(problem: Problem, pair: Pair, beside: Any) -> tuple[Vector, NDArray[np.intp]]:
     """Return coefficients with those that are held put in place, and the free ones."""
     given, intercept, dual = pair
     columns, coef = problem.columns, given.copy()

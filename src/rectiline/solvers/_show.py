@@ -5,14 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from types import TracebackType
-from typing import Any, Protocol, Self
+from typing import Any
 
 from rectiline.solvers._base import Callback, Progress
 
 __all__ = [
     "GapProgress",
-    "PassProgress",
     "ProgressBar",
     "ReportingCallback",
     "progress_line",
@@ -66,20 +64,11 @@ class GapProgress:
         return self._done
 
 
-class PassProgress(Protocol):
-    """A callback that also wants to know how far a pass over the rows is."""
-
-    def __call__(self, progress: Progress) -> Any: ...
-
-    def during_pass(self, number: int, done: int, total: int | None) -> None:
-        """Hear that `done` of `total` rows of a pass have been looked at.
-
-        Pass 0 draws a sample from rows that have to be read for it.
-        """
-
-
 class ReportingCallback:
-    """A callback made of two functions: for certificates, and for parts of passes."""
+    """A callback made of two functions: for certificates, and for parts of passes.
+
+    A callback that has `during_pass`, too, hears how far passes over the rows are.
+    """
 
     def __init__(
         self,
@@ -95,7 +84,8 @@ class ReportingCallback:
     def during_pass(self, number: int, done: int, total: int | None) -> None:
         """Tell how far a pass is: the share of a fit that is likely done, and a few words.
 
-        How many passes there will be is not known; each is taken to be half of what is left.
+        Pass 0 draws a sample from rows that have to be read for it. How many passes there will be
+        is not known; each is taken to be half of what is left.
         """
         if self._part is None:
             return
@@ -106,73 +96,32 @@ class ReportingCallback:
         self._part(likely, f"{name}: {done:,}{of} rows")
 
 
-class _Drawn(Protocol):
-    def set(self, done: float, text: str) -> None: ...
-
-    def close(self) -> None: ...
+Bar = tuple[Callable[[float, str], Any], Callable[[], Any]]
 
 
 class ProgressBar:
     """A bar from 0 to `total`, drawn by rich, or else by tqdm.
 
     Raises ImportError, which names what to install, if neither is there.
+
+    Attributes
+    ----------
+    set : callable
+        Shows how much is done, and a few words.
+    close : callable
+        Leaves the bar as it is.
     """
 
     def __init__(self, total: float, title: str) -> None:
-        self._drawn = _rich_bar(total, title) or _tqdm_bar(total, title)
-        if self._drawn is None:
+        bar = _rich_bar(total, title) or _tqdm_bar(total, title)
+        if bar is None:
             raise ImportError(
                 "progress_bar=True needs rich or tqdm: pip install rich, or pip install tqdm."
             )
-
-    def set(self, done: float, text: str) -> None:
-        """Show how much is done, and a few words."""
-        assert self._drawn is not None
-        self._drawn.set(done, text)
-
-    def close(self) -> None:
-        """Leave the bar as it is."""
-        assert self._drawn is not None
-        self._drawn.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
+        self.set, self.close = bar
 
 
-class _RichBar:
-    def __init__(self, progress: Any, total: float, title: str) -> None:
-        self._progress = progress
-        self._task = progress.add_task(title, total=total, text="")
-        progress.start()
-
-    def set(self, done: float, text: str) -> None:
-        self._progress.update(self._task, completed=done, text=text)
-
-    def close(self) -> None:
-        self._progress.stop()
-
-
-class _TqdmBar:
-    def __init__(self, bar: Any) -> None:
-        self._bar = bar
-
-    def set(self, done: float, text: str) -> None:
-        self._bar.set_postfix_str(text, refresh=False)
-        self._bar.update(max(done - self._bar.n, 0.0))
-
-    def close(self) -> None:
-        self._bar.close()
-
-
-def _rich_bar(total: float, title: str) -> _Drawn | None:
+def _rich_bar(total: float, title: str) -> Bar | None:
     try:
         from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
     except ImportError:
@@ -183,16 +132,25 @@ def _rich_bar(total: float, title: str) -> _Drawn | None:
         TimeElapsedColumn(),
         TextColumn("{task.fields[text]}"),
     )
-    return _RichBar(Progress(*columns), total, title)
+    bar = Progress(*columns)
+    task = bar.add_task(title, total=total, text="")
+    bar.start()
+    return lambda done, text: bar.update(task, completed=done, text=text), bar.stop
 
 
-def _tqdm_bar(total: float, title: str) -> _Drawn | None:
+def _tqdm_bar(total: float, title: str) -> Bar | None:
     try:
         from tqdm.auto import tqdm
     except ImportError:
         return None
     layout = "{desc} {percentage:3.0f}%|{bar}| {elapsed} {postfix}"
-    return _TqdmBar(tqdm(total=total, desc=title, bar_format=layout))
+    bar = tqdm(total=total, desc=title, bar_format=layout)
+
+    def show(done: float, text: str) -> None:
+        bar.set_postfix_str(text, refresh=False)
+        bar.update(max(done - bar.n, 0.0))
+
+    return show, bar.close
 
 
 @contextmanager

@@ -132,9 +132,8 @@ class BoxedSimplex {
     std::vector<double> right_, flips_, gathered_;
     std::vector<std::int32_t> dy_rows_;
     std::vector<Crossing> crossings_, row_crossings_;
-    std::vector<double> step_;        // to the kink of each column
-    std::vector<std::int64_t> near_;  // columns whose kink may be reached
-    double usual_step_ = 0.0;         // of the last edges
+    std::vector<double> step_;  // to the kink of each column
+    double usual_step_ = 0.0;   // of the last edges
     bool flipped_ = false;
 };
 

@@ -26,9 +26,5 @@ struct EdgeArrays {
 // much the slope of the sum of kinks rises over those up to `within`.
 double edge_steps(const EdgeArrays& edge, std::int64_t size, double slowest, double within,
                   double* step);
-// That rise for steps that are known.
-double edge_rise(const EdgeArrays& edge, std::int64_t size, const double* step, double within);
-// The places of finite entries up to `most`, in order; returns how many. `out` has room for `size`.
-std::int64_t list_up_to(const double* v, std::int64_t size, double most, std::int64_t* out);
 
 }  // namespace rectiline::simplex

@@ -27,6 +27,7 @@ from rectiline.backends import Design
 from rectiline.problems.forms import LinearProgramForm
 
 Positions = NDArray[np.int32]
+Statuses = NDArray[np.uint8]
 Block = Any  # a dense block, or a CSR one where X is sparse
 
 __all__ = [
@@ -78,10 +79,42 @@ def _highspy() -> Any:
     return highspy
 
 
-class LinearProgram:
-    """One HiGHS model to maximise; `solve` starts from where the last one ended."""
+class _Program:
+    """One program to maximise; `solve` starts from where the last one ended."""
+
+    _model: Any
+    _append_columns: Any  # the same arguments as below
+    _append_rows: Any
 
     def __init__(self) -> None:
+        self.n_rows = self.n_columns = self.n_steps = 0
+
+    def add_columns(
+        self, cost: Vector, low: Vector, high: Vector, rows: Positions, values: Block
+    ) -> Positions:
+        """Add columns with entries ``values[r, j]`` in row ``rows[r]``; return their positions."""
+        self._append_columns(cost, low, high, rows, values)
+        self.n_columns += cost.size
+        return np.arange(self.n_columns - cost.size, self.n_columns, dtype=np.int32)
+
+    def add_rows(self, low: Vector, high: Vector, columns: Positions, values: Block) -> Positions:
+        """Add rows with entries ``values[r, j]`` in column ``columns[j]``; return their places."""
+        self._append_rows(low, high, columns, values)
+        self.n_rows += low.size
+        return np.arange(self.n_rows - low.size, self.n_rows, dtype=np.int32)
+
+    def release(self) -> None:
+        """Give the memory back; nothing else may be asked of the program afterwards."""
+        del self._model
+
+
+class LinearProgram(_Program):
+    """A program in HiGHS, which does not count its work."""
+
+    work = 0.0
+
+    def __init__(self) -> None:
+        super().__init__()
         self._lib = _highspy()
         self.infinity = float(self._lib.kHighsInf)
         model = self._lib.Highs()
@@ -95,35 +128,18 @@ class LinearProgram:
             model.setOptionValue(option, value)
         model.changeObjectiveSense(self._lib.ObjSense.kMaximize)
         self._model = model
-        self.n_rows = self.n_columns = self.n_steps = 0
 
-    def add_columns(
+    def _append_columns(
         self, cost: Vector, low: Vector, high: Vector, rows: Positions, values: Block
-    ) -> Positions:
-        """Add columns with entries ``values[r, j]`` in row ``rows[r]``; return their positions."""
-        count = cost.size
+    ) -> None:
         start, index, data = _entries(values.T, rows)
-        self._check(
-            self._model.addCols(
-                count, cost, self._finite(low), self._finite(high), data.size, start, index, data
-            )
-        )
-        added = np.arange(self.n_columns, self.n_columns + count, dtype=np.int32)
-        self.n_columns += count
-        return added
+        bounds = self._finite(low), self._finite(high)
+        self._check(self._model.addCols(cost.size, cost, *bounds, data.size, start, index, data))
 
-    def add_rows(self, low: Vector, high: Vector, columns: Positions, values: Block) -> Positions:
-        """Add rows with entries ``values[r, j]`` in column ``columns[j]``; return their places."""
-        count = low.size
+    def _append_rows(self, low: Vector, high: Vector, columns: Positions, values: Block) -> None:
         start, index, data = _entries(values, columns)
-        self._check(
-            self._model.addRows(
-                count, self._finite(low), self._finite(high), data.size, start, index, data
-            )
-        )
-        added = np.arange(self.n_rows, self.n_rows + count, dtype=np.int32)
-        self.n_rows += count
-        return added
+        bounds = self._finite(low), self._finite(high)
+        self._check(self._model.addRows(low.size, *bounds, data.size, start, index, data))
 
     def change_row_bounds(self, rows: Positions, low: Vector, high: Vector) -> None:
         """Replace the bounds of some rows; the basis stays."""
@@ -142,16 +158,8 @@ class LinearProgram:
             )
         )
 
-    @property
-    def work(self) -> float:
-        """Nothing: see `solve`."""
-        return 0.0
-
     def solve(self, seconds: float, work: float = np.inf) -> str:
-        """Return "optimal", "infeasible", "unbounded", "limit" or "trouble".
-
-        HiGHS does not count its work, so that is not limited.
-        """
+        """Return "optimal", "infeasible", "unbounded", "limit" or "trouble"."""
         model, status = self._model, self._lib.HighsModelStatus
         limit = model.getRunTime() + seconds if np.isfinite(seconds) else self.infinity
         model.setOptionValue("time_limit", limit)
@@ -171,10 +179,6 @@ class LinearProgram:
         """Discard the basis, so that the next solve starts cold."""
         self._model.clearSolver()
 
-    def release(self) -> None:
-        """Give the memory back; nothing else may be asked of the program afterwards."""
-        del self._model
-
     def solution(self) -> tuple[Vector, Vector]:
         """Return the values of the columns and the multipliers of the rows."""
         found = self._model.getSolution()
@@ -187,15 +191,15 @@ class LinearProgram:
         _, exists, values = self._model.getDualRay()
         return np.array(values) if exists and len(values) == self.n_rows else None
 
-    def basis(self) -> tuple[NDArray[np.int8], NDArray[np.int8]]:
+    def basis(self) -> tuple[Statuses, Statuses]:
         """Return the status of columns and rows: BASIC, LOW, HIGH or FREE."""
         found = self._model.getBasis()
         code = {self._kind.kBasic: BASIC, self._kind.kUpper: HIGH, self._kind.kLower: LOW}
-        columns = np.array([code.get(one, FREE) for one in found.col_status], dtype=np.int8)
-        rows = np.array([code.get(one, FREE) for one in found.row_status], dtype=np.int8)
+        columns = np.array([code.get(one, FREE) for one in found.col_status], dtype=np.uint8)
+        rows = np.array([code.get(one, FREE) for one in found.row_status], dtype=np.uint8)
         return columns, rows
 
-    def set_basis(self, columns: NDArray[np.int8], rows: NDArray[np.int8]) -> None:
+    def set_basis(self, columns: Statuses, rows: Statuses) -> None:
         """Start the next solve from this basis; HiGHS repairs what does not fit."""
         kind = self._kind
         word = [kind.kLower, kind.kBasic, kind.kUpper, kind.kZero]
@@ -229,31 +233,23 @@ def _entries(values: Block, names: Positions) -> tuple[Positions, Positions, Vec
     return start, np.tile(names, count), np.ascontiguousarray(values).ravel()
 
 
-class BoxedProgram:
-    """One program to maximise; `solve` starts from where the last one ended."""
+class BoxedProgram(_Program):
+    """A program in the compiled simplex method."""
+
+    _model: _core.BoxedSimplex
 
     def __init__(self) -> None:
+        super().__init__()
         self._model = _core.BoxedSimplex()
-        self.n_rows = self.n_columns = self.n_steps = 0
 
-    def add_columns(
+    def _append_columns(
         self, cost: Vector, low: Vector, high: Vector, rows: Positions, values: Block
-    ) -> Positions:
-        """Add columns with entries ``values[r, j]`` in row ``rows[r]``; return their positions."""
+    ) -> None:
         assert not low.any() and np.isfinite(high).all()
-        count = cost.size
         self._model.add_columns(_vector(cost), _vector(high), rows, _dense(values))
-        added = np.arange(self.n_columns, self.n_columns + count, dtype=np.int32)
-        self.n_columns += count
-        return added
 
-    def add_rows(self, low: Vector, high: Vector, columns: Positions, values: Block) -> Positions:
-        """Add rows with entries ``values[r, j]`` in column ``columns[j]``; return their places."""
-        count = low.size
+    def _append_rows(self, low: Vector, high: Vector, columns: Positions, values: Block) -> None:
         self._model.add_rows(_vector(low), _vector(high), columns, _dense(values))
-        added = np.arange(self.n_rows, self.n_rows + count, dtype=np.int32)
-        self.n_rows += count
-        return added
 
     def change_row_bounds(self, rows: Positions, low: Vector, high: Vector) -> None:
         """Replace the bounds of some rows; the basis stays."""
@@ -284,10 +280,6 @@ class BoxedProgram:
         """Discard the basis, so that the next solve starts cold."""
         self._model.forget_basis()
 
-    def release(self) -> None:
-        """Give the memory back; nothing else may be asked of the program afterwards."""
-        del self._model
-
     def solution(self) -> tuple[Vector, Vector]:
         """Return the values of the columns and the multipliers of the rows."""
         return self._model.values(), self._model.multipliers()
@@ -296,16 +288,16 @@ class BoxedProgram:
         """Return the multipliers of the rows that prove infeasibility."""
         return self._model.ray()
 
-    def basis(self) -> tuple[NDArray[np.int8], NDArray[np.int8]]:
+    def basis(self) -> tuple[Statuses, Statuses]:
         """Return the status of columns and rows: BASIC, LOW or HIGH."""
         columns = np.zeros(self.n_columns, dtype=np.uint8)
         rows = np.zeros(self.n_rows, dtype=np.uint8)
         self._model.basis(columns, rows)
-        return columns.astype(np.int8), rows.astype(np.int8)
+        return columns, rows
 
-    def set_basis(self, columns: NDArray[np.int8], rows: NDArray[np.int8]) -> None:
+    def set_basis(self, columns: Statuses, rows: Statuses) -> None:
         """Start the next solve from this basis; what does not fit is dropped."""
-        self._model.set_basis(columns.astype(np.uint8), rows.astype(np.uint8))
+        self._model.set_basis(columns, rows)
 
 
 def _vector(values: Vector) -> Vector:

@@ -32,15 +32,15 @@ def rebuilt(
     staying = np.union1d(units, old.units[mine == BASIC])
     new = Master(old.form, old.directions, arguments > 0, staying)
     new.set_factor(old.factor)
-    status = np.where(new.top, HIGH, LOW).astype(np.int8)  # by unit: which end it is at
+    status = np.where(new.top, HIGH, LOW).astype(np.uint8)  # by unit: which end it is at
     status[old.units] = np.where((mine == HIGH) ^ old.top[old.units], HIGH, LOW)
-    ends = np.where((status == HIGH) ^ new.top, HIGH, LOW).astype(np.int8)
+    ends = np.where((status == HIGH) ^ new.top, HIGH, LOW).astype(np.uint8)
     ends[old.units[mine == BASIC]] = BASIC
-    moved = np.full(new.program.n_columns, LOW, dtype=np.int8)
+    moved = np.full(new.program.n_columns, LOW, dtype=np.uint8)
     moved[new.unit_columns] = ends[new.units]
     for target, source in zip(new.other_columns(), old.other_columns()):
         moved[target] = columns[source]
-    turned = np.full(new.program.n_rows, BASIC, dtype=np.int8)
+    turned = np.full(new.program.n_rows, BASIC, dtype=np.uint8)
     for target, source in zip(new.all_rows(), sources):
         turned[target[: source.size]] = rows[source]
     new.program.set_basis(moved, turned)
@@ -59,15 +59,15 @@ def guess_basis(master: Master, coef: Vector, arguments: Vector) -> None:
         return
     moves = directions.signs * coef[directions.columns]
     fixed, _, own = master.all_rows()
-    rows = np.full(master.program.n_rows, BASIC, dtype=np.int8)
+    rows = np.full(master.program.n_rows, BASIC, dtype=np.uint8)
     rows[fixed] = LOW
     rows[own] = np.where(moves > 0, LOW, np.where(moves < 0, HIGH, BASIC))
     count = int(np.count_nonzero(rows != BASIC))
     mine = arguments[master.units]
     if count > mine.size:
         return
-    ends = np.where((mine > 0) ^ master.top[master.units], HIGH, LOW)
+    ends = np.where((mine > 0) ^ master.top[master.units], HIGH, LOW).astype(np.uint8)
     ends[np.argsort(np.abs(mine), kind="stable")[:count]] = BASIC
-    columns = np.full(master.program.n_columns, LOW, dtype=np.int8)
+    columns = np.full(master.program.n_columns, LOW, dtype=np.uint8)
     columns[master.unit_columns] = ends
     master.program.set_basis(columns, rows)

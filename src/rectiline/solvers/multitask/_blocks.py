@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -25,11 +25,11 @@ from rectiline.solvers.multitask._held import Held, task_curvature
 from rectiline.solvers.multitask._settle import Answer, settle
 
 Space = Any  # rectiline.penalties.Subspace; solvers ask the problem, they do not import penalties
+Steps = Any  # `TaskSteps`, or `LeastSquaresSteps` with the same methods
 
 __all__ = [
     "Block",
     "InnerAccuracy",
-    "Steps",
     "TaskSteps",
     "in_threads",
 ]
@@ -71,23 +71,10 @@ class Block:
         """Intercepts."""
         return self.flat[-self.n_tasks :]
 
-
-class Steps(Protocol):
-    """Minimise ``sum_t loss_t(u_t, b_t) + (strength/2) (u_t - start_t)' S^-1 (u_t - start_t)``."""
-
-    clock: Clock | None  # the clock of the whole solve
-
-    def step(self, near: Block, held: Held, start: Matrix | None, gap: float) -> Block:
-        """Return the minimiser to an absolute gap of about `gap`, starting from `near`."""
-
-    def loss(self, coef: Matrix, intercept: Vector) -> float:
-        """Return the sum over the tasks of their losses."""
-
-    def with_dual(self, block: Block) -> Block:
-        """Return the block with the multipliers that belong to it."""
-
-    def curvature(self, block: Block, held: Held) -> Matrix:
-        """Return how all tasks together resist a common move (block with multipliers)."""
+    def of_task(self, t: int) -> Answer:
+        """Return coefficients, intercept and multipliers of one task, once all are known."""
+        assert self.dual is not None
+        return np.ascontiguousarray(self.coef[:, t]), float(self.intercept[t]), self.dual[t]
 
 
 @dataclass(slots=True, eq=False)
@@ -132,8 +119,10 @@ def in_threads(n_threads: int, work: Callable[[int], Any], items: Iterable[int])
 
 @dataclass(slots=True, eq=False)
 class TaskSteps:
-    """One rectified program per task, from its last answer: linear equations if the rows keep their
-    places (`_settle`), else `rectiline.solve`.
+    """Minimise ``sum_t loss_t(u_t, b_t) + (strength/2) (u_t - start_t)' S^-1 (u_t - start_t)``.
+
+    One rectified program per task, from its last answer: linear equations if the rows keep their
+    places (`_settle`), else `rectiline.solve`. `clock` is that of the whole solve.
     """
 
     problem: MultiTaskProblem
@@ -142,15 +131,13 @@ class TaskSteps:
     clock: Clock | None = None
 
     def step(self, near: Block, held: Held, start: Matrix | None, gap: float) -> Block:
-        """Solve every task; a task gets an equal share of the gap."""
+        """Return the minimiser to an absolute gap of about `gap`, starting from `near`."""
         share = gap / self.problem.n_tasks
 
         def one(t: int) -> Answer:
             begin = None if start is None else np.ascontiguousarray(start[:, t])
             if near.dual is not None:
-                u, b = np.ascontiguousarray(near.coef[:, t]), float(near.intercept[t])
-                last = (u, b, near.dual[t].sample)
-                exact = settle(self.problem.tasks[t], last, held, begin, share)
+                exact = settle(self.problem.tasks[t], near.of_task(t), held, begin, share)
                 if exact is not None:
                     return exact
             return self._solve(t, near, held, begin, share)
@@ -194,8 +181,8 @@ class TaskSteps:
         """Return the sum over the tasks of how each resists a common move."""
         assert block.dual is not None
         total = np.zeros_like(held.metric)
-        for task, dual in zip(self.problem.tasks, block.dual):
-            total += task_curvature(task, dual, held)
+        for t, task in enumerate(self.problem.tasks):
+            total += task_curvature(task, block.of_task(t), held)
         return total
 
 

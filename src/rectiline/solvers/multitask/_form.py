@@ -70,7 +70,7 @@ def make_steps(problem: MultiTaskProblem, seed: int, n_threads: int) -> Any:
 def passes(problem: MultiTaskProblem, steps: Steps, budget: Budget) -> Iterator[float]:
     """Yield the certified gap once for each pass that the budget allows."""
     steps.clock = budget.clock
-    size = problem.size_of_objective if budget.objective is None else abs(budget.objective)
+    size = abs(problem.loss_at_zero) if budget.objective is None else abs(budget.objective)
     gap = max(min(budget.gap, size), _ROUNDING * size, math.ulp(0.0))
     for done in range(min(budget.iterations, _MOST_PASSES if problem.is_quadratic else 1)):
         if done and budget.is_over():

@@ -47,6 +47,11 @@ class Held:
         moved: Vector = self.space.times(q, self.eta) / self.strength
         return moved
 
+    def reach(self, task: Task) -> Vector:
+        """Return by how much, about, a unit of slope of each row moves its own argument."""
+        typical = (self.eta + self.space.typical) / self.strength
+        return np.asarray(task.weight * task.row_squares * typical)
+
     def kernel(self, X: Any, gram: Matrix | None = None) -> Matrix:
         """Return ``X S X' / strength``, dense; `gram` is ``X X'`` where it is known."""
         plain = X @ X.T if gram is None else gram
@@ -69,9 +74,12 @@ class Held:
         return metric
 
 
-def task_curvature(task: Task, dual: DualPoint, held: Held) -> Matrix:
-    """Return the second derivative of phi."""
-    rows, inverse = task.resisting_rows(dual)
+def task_curvature(task: Task, at: tuple[Vector, float, DualPoint], held: Held) -> Matrix:
+    """Return the second derivative of phi at coefficients, intercept and multipliers."""
+    u, b, dual = at
+    places = task.pieces.place(task.design.dot(u) + b, dual.sample, held.reach(task))
+    rows = task.pieces.resisting(places)
+    inverse = task.pieces.lines(places, rows)[1]
     d = task.design.n_features
     X = task.design.X[rows]
     X = np.asarray(X.toarray() if task.design.is_sparse else X, dtype=np.float64)

@@ -22,6 +22,7 @@ from rectiline._typing import Matrix, Vector
 from rectiline.problems import DualPoint, MultiTaskProblem
 from rectiline.solvers.multitask._blocks import Block, in_threads
 from rectiline.solvers.multitask._held import Held, task_curvature
+from rectiline.solvers.multitask._settle import for_multipliers
 
 __all__ = ["LeastSquaresSteps"]
 
@@ -137,19 +138,12 @@ class LeastSquaresSteps:
         design = task.design
         live = np.flatnonzero(task.weight > 0)
         checkpoint(products=float(live.size) ** 3)
-        kernel = held.kernel(design.X, design.row_gram)[np.ix_(live, live)]
-        kernel[np.diag_indices(live.size)] += 1.0 / (a * task.weight[live])
-        error = y[live]
+        gram = design.row_gram[np.ix_(live, live)]
+        goal, g = y[live], np.zeros(design.n_samples)
         if start is not None:
-            error = error - design.dot(np.ascontiguousarray(start[:, t]))[live]
-        factor = linalg.cho_factor(kernel, lower=True, overwrite_a=True, check_finite=False)
-        b, g = 0.0, np.zeros(design.n_samples)
-        if self.problem.fit_intercept:
-            both = linalg.cho_solve(factor, np.column_stack([error, np.ones(live.size)]))
-            b = float(both[:, 0].sum() / both[:, 1].sum())
-            g[live] = b * both[:, 1] - both[:, 0]
-        else:
-            g[live] = -linalg.cho_solve(factor, error)
+            goal = goal - design.dot(np.ascontiguousarray(start[:, t]))[live]
+        give = 1.0 / (a * task.weight[live])
+        g[live], b = for_multipliers(task, live, held, g, goal, give, gram)
         u = -held.image(design.tdot(g))
         return (u if start is None else start[:, t] + u), b
 
@@ -193,7 +187,6 @@ class LeastSquaresSteps:
             scaled = self.curvature_of_loss * self.gram
             shrunk = scaled - scaled @ np.linalg.solve(scaled + held.metric, scaled)
             total += np.einsum("k,kde->de", [float(len(t)) for t in self.members], shrunk)
-        assert block.dual is not None
         for t in self.few_rows:
-            total += task_curvature(self.problem.tasks[t], block.dual[t], held)
+            total += task_curvature(self.problem.tasks[t], block.of_task(t), held)
         return total

@@ -21,13 +21,13 @@ from scipy import linalg
 
 from rectiline._costs import SECONDS_PER_ENTRY_COPIED
 from rectiline._polling import checkpoint
-from rectiline._typing import Indices, Vector
+from rectiline._typing import Indices, Matrix, Vector
 from rectiline.backends import Design
 from rectiline.problems import DualPoint
 from rectiline.problems.forms import Pieces, Places, Task
 from rectiline.solvers.multitask._held import Held
 
-__all__ = ["Answer", "settle"]
+__all__ = ["Answer", "for_multipliers", "settle"]
 
 Answer = tuple[Vector, float, DualPoint]  # coefficients, intercept and multipliers of a task
 
@@ -40,7 +40,7 @@ _LARGEST = 700  # unknowns up to which the equations are set up
 
 def settle(
     task: Task,
-    near: tuple[Vector, float, Vector],
+    near: Answer,
     held: Held,
     start: Vector | None,
     gap: float,
@@ -52,14 +52,13 @@ def settle(
     leave of the objective of the task; `largest` the most unknowns of its equations.
     """
     pieces, design = task.pieces, task.design
-    if pieces is None:
+    if task.is_constrained:
         return None
     base = np.zeros(design.n_features) if start is None else start
     z0 = np.zeros(design.n_samples) if start is None else design.dot(start)
-    # A unit of slope of a row moves its own argument by about this much.
-    reach = task.weight * task.row_squares * ((held.eta + held.space.typical) / held.strength)
-    u, b, g = near
-    places = pieces.place(design.dot(u) + b, g, reach)
+    reach = held.reach(task)
+    u, b, dual = near
+    places = pieces.place(design.dot(u) + b, dual.sample, reach)
     fewest, waited = design.n_samples + 1, 0
     for _ in range(_ROUNDS):
         found = _solve(task, pieces, places, held, z0, largest)
@@ -101,7 +100,7 @@ def _solve(
     many = rows.size > task.design.n_features and bool((give > 0).all())
     if min(rows.size, task.design.n_features if many else rows.size) > largest:
         return None
-    solve = _for_coefficients if many else _for_multipliers
+    solve = _for_coefficients if many else for_multipliers
     try:
         g[rows], b = solve(task, rows, held, g, level - z0[rows], give)
     except linalg.LinAlgError:
@@ -109,16 +108,28 @@ def _solve(
     return g, b
 
 
-def _for_multipliers(
-    task: Task, rows: Indices, held: Held, g: Vector, goal: Vector, give: Vector
+def for_multipliers(
+    task: Task,
+    rows: Indices,
+    held: Held,
+    g: Vector,
+    goal: Vector,
+    give: Vector,
+    gram: Matrix | None = None,
 ) -> tuple[Vector, float]:
-    """Solve ``(K_RR + give) g_R - b 1 = -goal - K_RF g_F``, one unknown per resisting row."""
-    X = task.design.X[rows]
-    kernel = held.kernel(X)
+    """Solve ``(K_RR + give) g_R - b 1 = -goal - K_RF g_F``, one unknown per resisting row.
+
+    `gram` is ``X_R X_R'`` where it is known.
+    """
+    design = task.design
+    X = design.X if rows.size == design.n_samples else design.X[rows]
+    kernel = held.kernel(X, gram)
     kernel[np.diag_indices(rows.size)] += give
     factor = linalg.cho_factor(kernel, lower=True, overwrite_a=True, check_finite=False)
     sides = np.ones((rows.size, 2))
-    sides[:, 0] = -goal - X @ held.image(task.design.tdot(g))
+    sides[:, 0] = -goal
+    if g.any():
+        sides[:, 0] -= X @ held.image(design.tdot(g))
     if not task.fit_intercept:
         return linalg.cho_solve(factor, sides[:, 0], check_finite=False), 0.0
     both = linalg.cho_solve(factor, sides, check_finite=False)

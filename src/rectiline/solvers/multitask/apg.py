@@ -64,12 +64,12 @@ class APG(TaskMethod):
         problem, done = state.problem, 0
         eta, lipschitz = problem.penalty.eta, problem.penalty.lipschitz
         # The program of a task charges (strength/2) u'(eta I)^-1 u: strength = eta L.
-        held = Held(problem.flat_subspace(), eta, eta * lipschitz)
+        held = Held(problem.even_subspace(0.0), eta, eta * lipschitz)
         for gap in passes(problem, state.steps, budget):
             before = state.answer
             slope = problem.penalty_gradient(state.search)
             centre = state.search - slope / lipschitz
-            inner = state.accuracy.next(gap, problem.size_of_objective)
+            inner = state.accuracy.next(gap, abs(problem.loss_at_zero))
             answer = state.steps.step(before, held, centre, inner)
             change = answer.coef - before.coef
             if float(np.sum((state.search - answer.coef) * change)) > 0.0:

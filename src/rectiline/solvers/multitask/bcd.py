@@ -80,7 +80,7 @@ class BCD(TaskMethod):
         """Make some passes."""
         problem, done = state.problem, 0
         for gap in passes(problem, state.steps, budget):
-            inner = state.accuracy.next(gap, problem.size_of_objective)
+            inner = state.accuracy.next(gap, abs(problem.loss_at_zero))
             if problem.center:
                 answer = joint_step(problem, state.steps, state.answer, state.space, inner)
             else:

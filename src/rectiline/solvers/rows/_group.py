@@ -20,7 +20,7 @@ from rectiline.problems import Certificate, Problem
 from rectiline.problems.blocks import PassState, Query, SplitDual, Totals, run_pass
 from rectiline.rows import TensorRows
 from rectiline.solvers._base import Budget, Pair, Step
-from rectiline.solvers._show import PassProgress
+from rectiline.solvers._show import ReportingCallback
 from rectiline.solvers.rows._draw import Drawing, SampleCutShort, draw_block
 from rectiline.solvers.rows._resume import Checkpoint
 from rectiline.solvers.rows._row_run import Next, RowRun
@@ -234,7 +234,7 @@ class RowGroup:
         """Return what is called with the rows done during a pass; None if nobody wants to know."""
         if not hasattr(budget.callback, "during_pass"):
             return None
-        told, blocks = cast(PassProgress, budget.callback), self._problems[0].blocks
+        told, blocks = cast(ReportingCallback, budget.callback), self._problems[0].blocks
 
         def tell(done: int) -> None:
             told.during_pass(number, done, blocks.known_n_rows)
