@@ -16,7 +16,9 @@ from rectiline.constraints import Constraint, combine
 from rectiline.estimators._base import BaseLinear
 from rectiline.estimators._check import check_weight
 from rectiline.estimators._encode import complete_rows, only, reread
+from rectiline.estimators._rows import as_rows, check_columns, refuse_on_rows, with_targets
 from rectiline.losses import Expectile, Loss
+from rectiline.rows import TensorRows, is_source
 
 InferenceTerms = tuple[tuple[Loss, ...], Vector | None, Vector]
 
@@ -41,8 +43,10 @@ class InferenceMixin(BaseLinear):
 
         Parameters
         ----------
-        X, y : array-like
-            The data of the fit.
+        X, y : array-like, or rows in blocks and None
+            The data of the fit. Of rows in blocks a few numbers for each row are held in memory,
+            and X is read in passes: about ten for "nid", and one for 25 replicates of a bootstrap
+            (fewer above a million rows).
         kind : str, optional
             How the errors are computed: "iid", "nid", "kernel", "rank", "bootstrap", "cluster",
             "sandwich" or "margin_density". For quantiles the default is R's: "rank" up to 1,000
@@ -68,7 +72,7 @@ class InferenceMixin(BaseLinear):
         """
         from rectiline.inference import summary
 
-        if groups is not None and X is not None:
+        if groups is not None and X is not None and not is_source(X):
             groups = only(groups, complete_rows(self, X, y))
         return summary(self, X, y, kind, sample_weight=sample_weight, groups=groups, **options)
 
@@ -138,23 +142,31 @@ class InferenceMixin(BaseLinear):
         """Return intercepts and slopes of quantiles on the data of the fit, without a penalty."""
         from rectiline.estimators._quantile import QuantileRegressor
 
+        data = (X,) if is_source(X) else (X, y, weight)  # rows hold their targets and weights
         around = QuantileRegressor(
             quantile=levels.tolist(),
             alpha=0.0,
             fit_intercept=self.fit_intercept,
             tol=self.tol,
             n_jobs=n_jobs,
-        ).fit(X, y, sample_weight=weight)
+        ).fit(*data)
         return np.asarray(around.intercept_), np.asarray(around.coef_)
 
     def _inference_data(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
         """Check the data of the fit, given again; nothing on the estimator changes."""
         check_is_fitted(self)
-        if X is None or y is None:
+        if X is None or (y is None and not is_source(X)):
             raise ValueError(
                 "X and y are needed: give the data of the fit, or set the parameter inference "
                 "before the fit to keep a summary."
             )
+        rows = as_rows(X, y, sample_weight)
+        if rows is not None:
+            refuse_on_rows(self, **{"inference on a GPU": isinstance(rows, TensorRows)})
+            check_columns(self, rows)
+            _, targets, weight = with_targets(rows, None, None)
+            ones = np.ones(len(targets))
+            return rows, targets, ones if weight is None else np.asarray(weight, dtype=np.float64)
         used = complete_rows(self, X, y)
         X, y = reread(self, only(X, used), only(y, used))
         return X, y, check_weight(only(sample_weight, used), X)
@@ -177,9 +189,9 @@ class InferenceMixin(BaseLinear):
         constraints: list[Constraint] = self._listed_constraints()
         if not constraints:
             return None
-        d = int(X.shape[1])
+        d, design = self.n_features_in_, None if is_source(X) else X
         try:
-            rows = combine([one.rows(d, X) for one in constraints], d)
+            rows = combine([one.rows(d, design) for one in constraints], d)
         except (ValueError, TypeError):  # such as fairness with columns given to fit
             return "a constraint depends on data given to fit only"
         if rows.E.shape[0]:

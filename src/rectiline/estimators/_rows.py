@@ -124,7 +124,7 @@ def predicted(
             made: NDArray[Any] = getattr(estimator, method)(linear_scores(estimator, X))
             return cast(NDArray[Any], like(made, given))
         rows = row_sources.of(X)
-    _check_columns(estimator, rows)
+    check_columns(estimator, rows)
     if to is not None:
         return row_sources.write_parquet(rows, _predict_block, (estimator, method), to)
     parts = rows.map_blocks(_predict_block, (estimator, method))
@@ -156,7 +156,7 @@ def _targets(block: Block, _: None) -> tuple[Any, Any]:
     return y, weight
 
 
-def _check_columns(estimator: Any, rows: RowBlocks) -> None:
+def check_columns(estimator: Any, rows: RowBlocks) -> None:
     """Raise if rows have other columns than those of the fit."""
     d = estimator.n_features_in_
     if rows.n_features != d:

@@ -31,6 +31,7 @@ from rectiline.inference._read_fit import read_fit
 from rectiline.paths import in_threads
 
 _MOST_WEIGHTS_AT_ONCE = 600_000  # of the weights that are drawn at once: they stay in the cache
+_MOST_WEIGHTS_IN_A_PASS = 25_000_000  # the same where a pass reads X from elsewhere: 200 MB
 _MOST_REPLICATES_AT_ONCE = 25
 
 
@@ -120,11 +121,19 @@ def replicates(fit: Fit, options: Options) -> Matrix:
             "method='wild' is for quantile regressions without a penalty; use method='pairs' or "
             "method='weights'."
         )
+    elif fit.rows.in_blocks:
+        raise ValueError(
+            "kind='bootstrap' fits a model with a penalty, constraints or another loss than a "
+            "quantile's again for each replicate, which needs arrays in memory. Use "
+            "kind='sandwich' or 'cluster' without a penalty, or pass a sample of the rows as "
+            "arrays."
+        )
     else:
         counts = (fit.weight > 0).astype(np.float64) if fit.has_probabilities else fit.weight
         solve = _refits(fit, Resampling(options.method, counts, labels))
     seeds = replicate_seeds(options.random_state, count)
-    size = int(np.clip(_MOST_WEIGHTS_AT_ONCE // fit.rows.n, 1, _MOST_REPLICATES_AT_ONCE))
+    most = _MOST_WEIGHTS_IN_A_PASS if fit.rows.in_blocks else _MOST_WEIGHTS_AT_ONCE
+    size = int(np.clip(most // fit.rows.n, 1, _MOST_REPLICATES_AT_ONCE))
     chunks = [seeds[first : first + size] for first in range(0, count, size)]
     return _run(solve, chunks, count, options)
 

@@ -20,7 +20,6 @@ from sklearn.utils import check_random_state
 from rectiline._typing import Matrix, Vector
 from rectiline.inference._densities import bandwidth, kernel_sparsity, kernel_width
 from rectiline.inference._fit import Fit
-from rectiline.inference._kinds import scores
 from rectiline.inference._near_rows import Index, NearRows, useful_count
 from rectiline.inference._rows import Rows
 
@@ -116,7 +115,7 @@ class QuantileReplicates:
         self._sums: list[Matrix] = []
         if method == "wild" and labels is not None:
             count = int(labels.max()) + 1
-            slopes = -scores(fit)  # level - 1(u <= 0), in units of the loss's own height
+            slopes = -fit.scores  # level - 1(u <= 0), in units of the loss's own height
             heights = [one.curve.right[0] - one.curve.left[0] for one in fit.losses]
             self._sums = [
                 fit.rows.group_sums(fit.weight * slope / height, labels, count)
@@ -208,6 +207,11 @@ class QuantileReplicates:
 
 def _repeated(fit: Fit) -> Fit:
     """Return the fit with each sample as often as its weight says."""
+    if fit.rows.in_blocks:
+        raise ValueError(
+            "method='wild' repeats samples by their weights, which needs arrays in memory; use "
+            "method='weights' with rows in blocks."
+        )
     if (fit.weight != np.round(fit.weight)).any():
         raise ValueError(
             "method='wild' draws a residual for every sample, so that sample_weight must hold "

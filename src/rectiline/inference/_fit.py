@@ -173,6 +173,23 @@ class Fit:
             made[k][at] = curve.knots[place[at]]
         return made
 
+    def slopes(self, arguments: Matrix) -> Matrix:
+        """Return the derivatives of the losses in their predictions, (m, n).
+
+        On a kink it is the left derivative in the argument, so that a residual of zero counts as
+        negative.
+        """
+        made = []
+        for loss, argument in zip(self.losses, arguments, strict=True):
+            left = loss.curve.derivative(argument)[0]
+            made.append(-left if loss.of == "residual" else self.targets * left)
+        return np.array(made)
+
+    @property
+    def scores(self) -> Matrix:
+        """The derivative of each loss at its prediction, (m, n)."""
+        return self.slopes(self.settled)
+
     def _inside(self, k: int, low: Vector, high: Vector) -> NDArray[np.bool_]:
         """Whether each multiplier of the k-th level lies strictly inside its range."""
         assert self.multipliers is not None

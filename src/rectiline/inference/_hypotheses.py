@@ -257,6 +257,8 @@ def rank_test(
         raise ValueError(
             f"rank_test is for one quantile; this model has {fit.m} of {fit.losses[0]!r}."
         )
+    if fit.rows.in_blocks:
+        raise ValueError("rank_test leaves columns out: it needs arrays, not rows in blocks.")
     tested = np.array(_places(columns, fit.names))
     first = int(fit.rows.constant)
     if tested.min() < first:

@@ -96,11 +96,10 @@ def difference_densities(fit: Fit, options: Options) -> tuple[Matrix, Vector]:
     )
     if fit.rows.constant:
         coef = np.column_stack([intercept, coef])
+    low, high = np.searchsorted(wanted, [levels - widths, levels + widths])
     made, crossed = [], 0
-    for level, h in zip(levels, widths, strict=True):
-        low, high = np.searchsorted(wanted, [level - h, level + h])
-        rise = fit.rows.predict(coef[high] - coef[low])
-        rise -= _SMALLEST_STEP * float(np.abs(rise).max())
+    for h, rise in zip(widths, fit.rows.predict(coef[high] - coef[low]).T, strict=True):
+        rise = rise - _SMALLEST_STEP * float(np.abs(rise).max())
         crossed += int(np.count_nonzero((rise <= 0) & (fit.weight > 0)))
         with np.errstate(divide="ignore"):
             made.append(np.where(rise > 0, 2.0 * h / rise, 0.0))
@@ -132,7 +131,7 @@ def _parts(fit: Fit, breads: list[Matrix], notes: list[str]) -> Parts:
 
 def sandwich_parts(fit: Fit, options: Options) -> Parts:
     """Return the parts for any loss; kinks count through the density at them."""
-    slopes = scores(fit)
+    slopes = fit.scores
     breads, notes = _breads(fit, options)
     meats = np.empty((fit.m, fit.m, fit.p, fit.p))
     for s in range(fit.m):
@@ -145,7 +144,7 @@ def sandwich_parts(fit: Fit, options: Options) -> Parts:
 def cluster_parts(fit: Fit, options: Options) -> Parts:
     """Return the parts for samples that depend on one another within groups."""
     labels, count = checked_groups(options.groups, fit.rows.n)
-    sums = np.array([fit.rows.group_sums(fit.weight * one, labels, count) for one in scores(fit)])
+    sums = np.array([fit.rows.group_sums(fit.weight * one, labels, count) for one in fit.scores])
     meats = np.einsum("sgi,tgj->stij", sums, sums)
     if fit.is_quantile:
         breads, notes = _uniform_breads(fit, options)
@@ -153,19 +152,6 @@ def cluster_parts(fit: Fit, options: Options) -> Parts:
         breads, notes = _breads(fit, options)
     notes = tuple(f"{count} clusters{', ' + one if one else ''}" for one in notes)
     return Parts(breads, meats, count - 1.0, notes)
-
-
-def scores(fit: Fit) -> Matrix:
-    """Return the derivative of each loss in its prediction, (m, n).
-
-    On a kink it is the left derivative in the argument, so that a residual of zero counts as
-    negative.
-    """
-    made = []
-    for loss, settled in zip(fit.losses, fit.settled, strict=True):
-        left = loss.curve.derivative(settled)[0]
-        made.append(-left if loss.of == "residual" else fit.targets * left)
-    return np.array(made)
 
 
 def checked_groups(groups: Any, n: int) -> tuple[NDArray[np.intp], int]:

@@ -59,13 +59,14 @@ def read_fit(
         levels=levels,
         losses=losses,
         names=_names(model),
-        multipliers=_multipliers(model, weight),
+        multipliers=None,
         gap=_gap(model),
         model=model,
         given=given,
         is_plain=reason is None,
     )
-    given_fit = fit
+    multipliers = _split_multipliers(fit) if fit.rows.in_blocks else _multipliers(fit)
+    fit = given_fit = replace(fit, multipliers=multipliers)
     if weights_are not in (None, "frequency", "probability"):
         raise ValueError(
             f"weights_are={weights_are!r}: must be 'frequency' (a weight counts equal samples) or "
@@ -127,19 +128,36 @@ def _names(model: Any) -> tuple[str, ...]:
     return (*first, *(str(name) for name in given))
 
 
-def _multipliers(model: Any, weight: Vector) -> Matrix | None:
+def _multipliers(fit: Fit) -> Matrix | None:
     """Return the slopes per unit of weight, NaN where the weight is zero."""
-    slopes = np.atleast_2d(getattr(model, "dual_coef_", np.zeros((0, 0))))
+    weight = fit.weight
+    slopes = np.atleast_2d(getattr(fit.model, "dual_coef_", np.zeros((0, 0))))
     if slopes.shape[1] != weight.size:
         return None
-    factor = _strength(model) * weight
+    factor = _strength(fit) * weight
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(weight > 0, slopes / factor, np.nan)
 
 
-def _strength(model: Any) -> float:
-    """Return the factor on the losses in the objective of the fit."""
-    return float(getattr(model, "C_", getattr(model, "C", 1.0)))
+def _split_multipliers(fit: Fit) -> Matrix | None:
+    """Return the slopes of rows in blocks: those of their losses, or the listed multipliers."""
+    solved = fit.model.solution_
+    duals = [one.dual for one in (solved if isinstance(solved, tuple) else (solved,))]
+    if len(duals) != fit.m or not all(hasattr(one, "split_coef") for one in duals):
+        return None
+    made = fit.slopes(fit.arguments)
+    for slope, dual in zip(made, duals, strict=True):
+        weight = fit.weight[dual.rows]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            slope[dual.rows] = np.where(weight > 0, dual.share * dual.values / weight, np.nan)
+    return made
+
+
+def _strength(fit: Fit) -> float:
+    """Return the factor on the losses in the objective of the problems of the fit."""
+    if fit.rows.in_blocks:
+        return 1.0
+    return float(getattr(fit.model, "C_", getattr(fit.model, "C", 1.0)))
 
 
 def _gap(model: Any) -> float:
@@ -158,7 +176,7 @@ def _check_same_data(fit: Fit) -> None:
             unpickled = not hasattr(fit.model, "dual_coef_")
             raise ValueError(_NO_MULTIPLIERS if unpickled else _OTHER_DATA)
         return
-    scale = _strength(fit.model)
+    scale = _strength(fit)
     for loss, z, proof in zip(fit.losses, fit.predictions, listed, strict=True):
         found = scale * float(np.sum(loss.value(fit.targets, z, fit.weight)))
         if abs(found - proof.primal) > _SAME_LOSS * max(abs(proof.primal), abs(found)):
