@@ -131,7 +131,7 @@ def forgeries(
 def is_competitor(other: Proved, header: dict[str, Any], arrays: dict[str, Any]) -> bool:
     """Whether the optimum is among the coefficients that a verdict with a radius is about."""
     checker = verify.Checker(header, arrays)
-    verify.Stream([checker]).add(*other.blocks[0])
+    verify.show_rows([checker], other.blocks)
     free = (arrays["rho"] == 0) & (np.isinf(arrays["lower"]) | np.isinf(arrays["upper"]))
     return bool((np.abs(other.arrays["coef"]) <= checker.far)[free].all())
 

@@ -11,15 +11,16 @@ slopes ``s_i``, multipliers ``xi >= 0`` and ``nu``, with ``g_i = w_i p_i s_i`` a
     gap = sum_i w_i [f(t_i) + f*(s_i) - s_i t_i] + [h(b) + h*(q) - q'b]
           + xi'(A b + c) + |nu|'|E b + f|,
 
-with ``t_i = p_i x_i'b + o_i``; the intercept is a column of ones. Each term is computed in double
-precision with a bound on its rounding error (``--exact``: in rationals, without error). A column
-without penalty or bound needs ``q_j = 0``: what is left is charged at `radius` typical sizes, and
-the claim is then about coefficients up to that size.
+with ``t_i = p_i x_i'b + o_i``; the intercept is a column of ones. Sums over rows are computed in
+double precision with a bound on their rounding error (``--exact``: in rationals, without error),
+all that follows from them in rationals. A column without penalty or bound needs ``q_j = 0``: what
+is left is charged at `radius` typical sizes, and the claim is then about coefficients of that size.
 """
 
 from __future__ import annotations
 
 import argparse
+import csv
 import hashlib
 import io
 import itertools
@@ -28,8 +29,9 @@ import math
 import sys
 import zipfile
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -54,11 +56,25 @@ BYTES, RATIO = 2**28, 100  # most bytes that a file unpacks to, or times its own
 FAR, LOWEST = 2.0**30, -1024.0  # sizes at which a falling objective must be this low
 JUMP = 2.0**-40  # relative jump of a loss or of its slope at a knot that counts as rounding
 TINY = 2.0**-1000  # more than a product of doubles loses by underflow
+INFINITE = "no finite gap can be proved"
+
+# Arrays of each kind of claim and their sizes: n rows, d coefficients, m inequalities, k equalities
+# and l listed slopes. Those in INTEGERS hold integers, the others doubles.
+REGION = {"A": "md", "c": "m", "E": "kd", "f": "k", "lower": "d", "upper": "d"}
+MULTIPLIERS = {"inequality": "m", "equality": "k"}
+TERMS = dict.fromkeys(("coef", "rho", "l1", "groups", "strengths"), "d")
+SLOPES = {"split_coef": "d", "slope_rows": "l", "slopes": "l"}
+ARRAYS = {
+    "infeasible": REGION | MULTIPLIERS,
+    "unbounded": REGION | TERMS | {"direction": "d"},
+    "optimality": REGION | TERMS | MULTIPLIERS | SLOPES,
+}
+OPTIONAL = {"weight": "n", "loss_index": "n"}
 INTEGERS = ("groups", "loss_index", "slope_rows")
+NONNEGATIVE = ("inequality", "rho", "l1", "strengths", "weight", "loss_index")
+WEIGHTS = {"none": "equal weights", "file": "weights of the file", "data": "weights of the data"}
+SIZES = {"n": "n_samples", "d": "n_columns", "m": "n_inequalities", "k": "n_equalities"}
 FILE = ("format", "version", "arrays", "n_samples", "n_features", "n_targets", "labels", "columns")
-VECTORS = ("lower", "upper", "coef", "rho", "l1", "groups", "strengths")
-PER_ROW = ("weight", "loss_index")  # optional
-CONSTRAINTS = ("A", "c", "inequality", "E", "f", "equality")
 
 
 class Refused(ValueError):
@@ -102,76 +118,7 @@ def need(condition: Any, reason: str) -> None:
         raise Refused(reason)
 
 
-# ---- what a file may hold ------------------------------------------------------------------------
-
-
-def check_header(header: Any) -> None:
-    """Refuse a header that does not have the fields of the format, each of its kind."""
-    need(header["kind"] in ("infeasible", "optimality", "unbounded"), "its kind is unknown")
-    if header["kind"] == "infeasible":
-        return
-    for name in ("n_samples", "n_columns", "n_inequalities", "n_equalities", "n_features"):
-        need(type(header[name]) is int and 0 <= header[name] < 2**53, f"{name} is no size")
-    need(isinstance(header["fit_intercept"], bool), "fit_intercept must be true or false")
-    need(header["of"] in ("residual", "margin", "prediction"), "the kind of loss is unknown")
-    need(header["weights"] in ("file", "data", "none"), "it does not say whose weights it has")
-    need(header["output"] in range(header["n_targets"] or 1), "output is no number of a target")
-    labels, signs, factors = (header[name] for name in ("labels", "signs", "factors"))
-    need(labels is not None or header["of"] != "margin", "a margin needs labels")
-    if labels is not None:
-        need(all(isinstance(one, (str, int, float)) for one in labels), "labels are odd")
-        need(len(labels) == len(signs) == len(factors) == len(set(labels)), "labels are odd")
-        need(set(signs) <= {-1, 0, 1}, "a sign of a label is not -1, 0 or 1")
-    need(0 < len(header["losses"]) <= 256, "there must be 1 to 256 losses")
-    numbers = [header["weight_scale"], *(factors or ()), *header["claim"].values()]
-    for loss in header["losses"]:
-        need(len(loss["pieces"]) == len(loss["knots"]) + 1, "a loss is malformed")
-        need(all(len(piece) == 4 for piece in loss["pieces"]), "a loss is malformed")
-        numbers += [*loss["knots"], *(number for piece in loss["pieces"] for number in piece)]
-    finite = (isinstance(v, str) and math.isfinite(float.fromhex(v)) for v in numbers)
-    need(all(finite), "a number of the header is not finite")
-    scales = [float.fromhex(v) for v in (header["weight_scale"], *(factors or ()))]
-    need(min(scales) >= 0, "the scale of the weights is negative")
-    names, d, count = header["columns"], header["n_features"], len(header["losses"])
-    fits = names is None or [type(name) for name in names] == [str] * d
-    need(fits, "columns need a name each")
-    levels, wanted = header["levels"], d + header["fit_intercept"]
-    if levels is not None:
-        shared, own = levels["shared"], levels["intercepts"]
-        need(isinstance(shared, bool) and isinstance(own, bool), "the levels are odd")
-        wanted = d * (1 if shared else count) + own * count
-        need(not header["fit_intercept"], "levels have intercepts of their own")
-    more = header["n_columns"] - wanted
-    need(more >= 0 and (levels is not None or not more), "the columns are not those of the data")
-
-
-def problems(header: Any, arrays: dict[str, Any]) -> list[tuple[dict[str, Any], dict[str, Any]]]:
-    """Return header and arrays of every problem: what it states itself goes before the file's."""
-    need(isinstance(header, dict), "its header is no object")
-    need(header.get("format") == "rectiline-certificate", "its format is unknown")
-    version = header.get("version")
-    need(type(version) is int and version in (1, 2), "its version is unknown")
-    need(sorted(arrays) == header["arrays"], "arrays are missing or were added")
-    given = dict(header)
-    if version == 1:  # one problem, whose labels, if it has any, are two
-        given |= {"problems": [{}], "levels": None, "output": 0, "n_targets": 1, "n_features": 0}
-        given |= {"signs": [-1, 1], "factors": [(1.0).hex()] * 2}
-        given |= {"weights": "file" if "weight" in arrays else "data"}
-        if header["kind"] != "infeasible":
-            need(header["kind"] == "optimality" and len(header["labels"]) == 2, "labels are odd")
-            given["n_features"] = header["n_columns"] - header["fit_intercept"]
-            given["labels"] = header["labels"] if header["of"] == "margin" else None
-    need(given["problems"], "it states no problem")
-    found, shared = [], {name for name in arrays if "/" not in name}
-    for k, one in enumerate(given["problems"]):
-        need(not set(one) & set(FILE), "a problem states what belongs to the file")
-        own = {n.partition("/")[2]: a for n, a in arrays.items() if n.startswith(f"{k}/")}
-        found.append((given | one, {name: arrays[name] for name in shared} | own))
-        check_header(found[-1][0])
-        check_shapes(*found[-1])
-    folders = {name.partition("/")[0] for name in set(arrays) - shared}
-    need(folders <= set(map(str, range(len(found)))), "an array belongs to no problem")
-    return found
+# ---- reading -------------------------------------------------------------------------------------
 
 
 def read(path: Any) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -208,7 +155,8 @@ def read(path: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     except OSError:
         raise
     except Exception as error:
-        raise Refused(f"this is not a readable certificate file ({error})") from None
+        why = f"{error}" if isinstance(error, Refused) else f"{type(error).__name__}: {error}"
+        raise Refused(f"this is not a readable certificate file ({why})") from None
     return header, arrays
 
 
@@ -227,372 +175,445 @@ def array(name: str, raw: bytes) -> Any:
     return values.astype(np.int64 if kinds == "iu" else np.float64)
 
 
-def check_shapes(header: dict[str, Any], arrays: dict[str, Any]) -> None:
-    """Refuse arrays of other shapes than declared, and indices out of range."""
-    kind, listed, count = header["kind"], arrays.get("slope_rows", np.zeros(0)), 1
-    if kind == "infeasible":  # these declare no sizes
-        m, k, d, n = (*(arrays[name].size for name in ("c", "f", "lower")), 0)
-    else:
-        names = ("n_inequalities", "n_equalities", "n_columns", "n_samples")
-        m, k, d, n = (header[name] for name in names)
-        count = 1 if header["levels"] is None else len(header["losses"])
-    shapes: dict[str, Any] = {"A": (m, d), "c": (m,), "E": (k, d), "f": (k,)}
-    shapes |= dict.fromkeys(VECTORS[:2] if kind == "infeasible" else VECTORS, (d,))
-    if kind == "unbounded":
-        shapes["direction"] = (d,)
-    else:
-        shapes |= {"inequality": (m,), "equality": (k,)}
-    if kind == "optimality":
-        shapes |= {"split_coef": (d,), "slope_rows": (listed.size,), "slopes": (listed.size,)}
-    shapes |= {name: (n,) for name in PER_ROW if name in arrays}
-    need(sorted(shapes) == sorted(arrays), "arrays are missing or were added")
-    for name, shape in shapes.items():
-        need(arrays[name].shape == shape, f"array {name} is not of shape {shape}")
-    inside = not listed.size or (listed[0] >= 0 and listed[-1] < n * count)
+def problems(header: Any, arrays: dict[str, Any], exact: bool = False) -> list[Checker]:
+    """Return a checker of every problem: what it states itself goes before the file's."""
+    need(isinstance(header, dict), "its header is no object")
+    need(header.get("format") == "rectiline-certificate", "its format is unknown")
+    version = header.get("version")
+    need(type(version) is int and version in (1, 2), "its version is unknown")
+    need(sorted(arrays) == header["arrays"], "arrays are missing or were added")
+    given = {"radius": RADII[0], **header}
+    if version == 1:  # one problem, whose labels, if it has any, are two
+        is_margin, columns = header.get("of") == "margin", header.get("n_columns", 0)
+        given |= {"problems": [{}], "levels": None, "output": 0, "n_targets": 1}
+        given |= {"n_features": columns - header.get("fit_intercept", 0)}
+        given |= {"labels": header["labels"] if is_margin else None}
+        given |= {"signs": [-1, 1], "factors": [(1.0).hex()] * 2}
+        given |= {"weights": "file" if "weight" in arrays else "data"}
+    need(given["problems"], "it states no problem")
+    found, shared = [], {name: one for name, one in arrays.items() if "/" not in name}
+    for k, one in enumerate(given["problems"]):
+        need(not set(one) & set(FILE), "a problem states what belongs to the file")
+        own = {n.partition("/")[2]: a for n, a in arrays.items() if n.startswith(f"{k}/")}
+        found.append(Checker(given | one, shared | own, exact))
+    folders = {name.partition("/")[0] for name in set(arrays) - set(shared)}
+    need(folders <= set(map(str, range(len(found)))), "an array belongs to no problem")
+    return found
+
+
+def check_arrays(kind: str, sizes: dict[str, int], arrays: dict[str, Any]) -> None:
+    """Refuse arrays of a problem that do not have the names, shapes and signs of the format."""
+    wanted = ARRAYS[kind] | {name: "n" for name in OPTIONAL if name in arrays}
+    need(sorted(wanted) == sorted(arrays), "arrays are missing or were added")
+    for name, letters in wanted.items():
+        shape = arrays[name].shape
+        fits = len(shape) == len(letters)
+        fits &= all(sizes.setdefault(one, size) == size for one, size in zip(letters, shape))
+        need(fits, f"array {name} has the wrong shape {shape}")
+        need(name not in NONNEGATIVE or (arrays[name] >= 0).all(), f"{name} is negative")
+    groups = arrays.get("groups", np.zeros(0))
+    for k in np.unique(groups[groups >= 0]):
+        falls = np.diff(arrays["strengths"][groups == k]) <= 0
+        need(falls.all(), "the strengths of a group do not fall")
+    listed = arrays.get("slope_rows", np.zeros(0))
+    inside = listed.min(initial=0) >= 0 and listed.max(initial=-1) < sizes["r"]
     need(inside and (np.diff(listed) > 0).all(), "slope_rows do not increase or are out of range")
-    index, weight = arrays.get("loss_index", np.zeros(0)), arrays.get("weight", np.zeros(0))
-    fits = (index >= 0).all() and (not index.size or index.max() < len(header["losses"]))
-    need(fits and (count == 1 or not index.size), "loss_index names no loss")
-    need((weight >= 0).all(), "a weight is negative")
-
-
-def chunks(X: Any, first: int) -> Iterator[tuple[slice, Any]]:
-    """Cut a block whose first row has number `first` into dense chunks, as checksums are cut."""
-    step, start = max(1, CHUNK // max(X.shape[1], 1)), 0
-    while start < X.shape[0]:
-        part = X[start : start + step - (first + start) % step]
-        part = np.asarray(part.toarray() if hasattr(part, "toarray") else part, dtype="<f8")
-        yield slice(start, start := start + part.shape[0]), part + 0.0  # -0.0 becomes 0.0
 
 
 # ---- losses --------------------------------------------------------------------------------------
 
 
-class Curve:
-    """A piecewise quadratic loss; a piece is ``value + e (slope + bend e / 2)``, ``e = t - at``.
+def at(piece: Any, t: Any, s: Any = 0, error: Any = 0) -> tuple[Any, Any, Any, Any]:
+    """Return a piece less ``s t``, its derivative, and the sums of the sizes of their terms.
 
-    Sizes are sums of the absolute values of terms: rounding errors are small shares of them, also
-    where a piece is anchored far from where it is used.
+    A piece is ``value + e (slope + bend e / 2)`` with ``e = t - anchor``. Rounding errors are small
+    shares of the sizes, also where a piece is anchored far from where it is used.
     """
+    anchor, value, slope, bend = piece
+    e = t - anchor
+    steep = abs(slope) + bend * abs(e) + abs(s)
+    size = abs(value) + (abs(e) + error) * steep + abs(s * t)
+    return value + e * (slope + bend * e / 2) - s * t, slope + bend * e - s, size, steep
+
+
+class Curve:
+    """A convex piecewise quadratic loss f; methods return a value and an upper bound on it."""
 
     def __init__(self, given: dict[str, Any], exact: bool) -> None:
-        knots = [Fraction(float.fromhex(v)) for v in given["knots"]]
-        pieces = [[Fraction(float.fromhex(v)) for v in piece] for piece in given["pieces"]]
+        knots, *pieces = (
+            [Fraction(float.fromhex(v)) for v in numbers]
+            for numbers in (given["knots"], *given["pieces"])
+        )
+        need(len(pieces) == len(knots) + 1, "a loss has too many pieces or too few")
         need(all(a < b for a, b in itertools.pairwise(knots)), "knots of a loss do not increase")
         need(all(piece[3] >= 0 for piece in pieces), "a piece of a loss is not convex")
         for knot, left, right in zip(knots, pieces, pieces[1:]):
-            (f, s, size, steep), (g, t, other, steeper) = (at(knot, *one) for one in (left, right))
+            (f, s, size, steep), (g, t, other, steeper) = at(left, knot), at(right, knot)
             need(abs(f - g) <= JUMP * (size + other), "a loss jumps at a knot")
             need(s <= t + JUMP * (steep + steeper), "a loss is not convex at a knot")
         number: Any = Fraction if exact else float
-        ends: list[Any] = [-math.inf, *map(number, knots), math.inf]
-        self.pieces: list[Any] = [
-            (*ends[k : k + 2], *map(number, one)) for k, one in enumerate(pieces)
-        ]
-        self.low, self.high = (
-            math.copysign(math.inf, side) if piece[5] else piece[4]
-            for side, piece in ((-1, self.pieces[0]), (1, self.pieces[-1]))
-        )
+        ends = [-math.inf, *map(number, knots), math.inf]
+        self.pieces = [(*ends[k : k + 2], [*map(number, one)]) for k, one in enumerate(pieces)]
+        first, last = self.pieces[0][2], self.pieces[-1][2]
+        self.low = -math.inf if first[3] else first[2]  # the range of slopes
+        self.high = math.inf if last[3] else last[2]
         need(self.low <= self.high, "a loss is not convex")
         self.u: Any = 0 if exact else 2.0**-53
         self.least: Any = -math.inf
         if self.low <= 0 <= self.high:  # all but a linear term are bounded below
-            self.least = -self.conjugate(np.array([number(0.0)]))[1][0]
+            self.least = -self.conjugate(np.array([number(0)]))[1, 0]
 
-    def values(self, t: Any) -> tuple[Any, Any, Any, Any]:
-        """Return the function, its right derivative, and the sizes of both, at entries of t."""
-        found = [t, t, t, t]
-        for low, _, *piece in self.pieces:
-            parts = zip(at(t, *piece), found)
-            found = [np.where(t >= low, new, old) for new, old in parts]
-        return found[0], found[1], found[2], found[3]
+    def slope(self, t: Any) -> Any:
+        """Return the right derivative."""
+        found = t
+        for low, _, piece in self.pieces:
+            found = np.where(t >= low, at(piece, t)[1], found)
+        return found
 
-    def conjugate(self, s: Any) -> tuple[Any, Any]:
-        """Return ``sup_t s t - f(t)`` for slopes from `low` to `high`, and an upper bound on it."""
-        best = upper = np.full(s.shape, -math.inf)
-        for low, high, *piece in self.pieces:
+    def tilted(self, t: Any, error: Any, s: Any) -> Any:
+        """Return ``f(t) - s t``; the bound holds for all arguments up to `error` from t."""
+        best = np.full((2, t.size), -math.inf)
+        for low, high, piece in self.pieces:
+            value, steep, size, _ = at(piece, t, s, error)
+            lost = error * (abs(steep) + piece[3] * error) + 16 * self.u * size
+            touched = (t + error >= low) & (t - error <= high)
+            best = np.where(touched, np.maximum(best, [value, value + lost]), best)
+        return best
+
+    def conjugate(self, s: Any) -> Any:
+        """Return ``sup_t s t - f(t)`` for slopes from `low` to `high`, the supremum of pieces."""
+        best = np.full((2, s.size), -math.inf)
+        for low, high, piece in self.pieces:
             anchor, _, slope, bend = piece
-            top = np.clip(anchor + (s - slope) / bend, low, high) if bend else anchor + 0 * s
-            for t in (top, *(0 * s + end for end in (low, high) if math.isfinite(end))):
-                value, _, size, _ = at(t, *piece)
-                lost = 8 * self.u * (abs(s * t) + size + self.u * bend * anchor * anchor)
-                best, upper = (
-                    np.maximum(best, s * t - value),
-                    np.maximum(upper, s * t - value + lost),
-                )
-        return best, upper
-
-
-def at(t: Any, anchor: Any, value: Any, slope: Any, bend: Any) -> tuple[Any, Any, Any, Any]:
-    """Return a piece at t, its slope there, and the sizes of their terms."""
-    e = t - anchor
-    steep = abs(slope) + bend * abs(e)
-    return value + e * (slope + bend * e / 2), slope + bend * e, abs(value) + abs(e) * steep, steep
+            tops = [end for end in (low, high) if abs(end) < math.inf] or [anchor]
+            if bend:
+                tops = [np.clip(anchor + (s - slope) / bend, low, high)]
+            for top in tops:
+                value, _, size, _ = at(piece, top, s)
+                moved = 8 * self.u * (abs(top) + abs(anchor))  # the top is known up to this
+                lost = 16 * self.u * size + bend * moved * moved
+                best = np.maximum(best, [-value, lost - value])
+        return best
 
 
 # ---- the proof -----------------------------------------------------------------------------------
 
 
+def rational(values: Any) -> Any:
+    """Return numbers as fractions, infinite ones as they are."""
+    convert: Any = np.frompyfunc(lambda v: Fraction(v) if abs(v) < math.inf else v, 1, 1)
+    return np.asarray(convert(values), dtype=object)
+
+
+def combined(arrays: dict[str, Any]) -> tuple[Any, Any]:
+    """Return r and v such that the constraints times their multipliers add up to ``r'b + v``."""
+    pull, level = rational(np.zeros(arrays["lower"].size)), Fraction(0)
+    for rows, constant, name in (("A", "c", "inequality"), ("E", "f", "equality")):
+        used = np.flatnonzero(arrays[name])
+        M, c, y = (rational(arrays[one][used]) for one in (rows, constant, name))
+        pull, level = pull + y @ M, level + y @ c
+    return pull, level
+
+
 class Checker:
     """Sums of the terms of the gap over blocks of rows, and the verdict that follows from them."""
 
-    if TYPE_CHECKING:  # the arrays of the file become attributes
-
-        def __getattr__(self, name: str) -> Any: ...
-
     def __init__(self, header: dict[str, Any], arrays: dict[str, Any], exact: bool = False) -> None:
-        if header["kind"] == "unbounded":  # the objective far along the direction is looked at
+        self.header, self.kind, self.exact = header, header["kind"], exact
+        need(self.kind in ARRAYS, "its kind is unknown")
+        self.arrays, self.n, self.used = arrays, 0, 0  # rows, and those that have a weight
+        if self.kind == "infeasible":  # these declare no sizes
+            check_arrays(self.kind, {"r": 0}, arrays)
+            return
+        for name in (*SIZES.values(), "n_features", "n_targets"):
+            need(type(header[name]) is int and header[name] >= 0, f"{name} is no size")
+        need(header["of"] in ("residual", "margin", "prediction"), "the kind of loss is unknown")
+        need(header["weights"] in WEIGHTS, "whose weights it has is unknown")
+        need((header["weights"] == "file") == ("weight" in arrays), "the weights are odd")
+        need(header["radius"] in RADII, f"the radius must be one of {RADII}")
+        need(header["output"] in range(header["n_targets"] or 1), "output is no number of a target")
+        self.curves = [Curve(one, exact) for one in header["losses"]]
+        need(0 < len(self.curves) <= 256, "there must be 1 to 256 losses")
+        self.levels, index = header["levels"], arrays.get("loss_index", np.zeros(0))
+        need(index.max(initial=0) < len(self.curves), "loss_index names no loss")
+        need(not index.size or self.levels is None, "loss_index stands beside levels")
+        columns = header["n_features"] + header["fit_intercept"]
+        fits = (
+            header["n_columns"] == columns if self.levels is None else not header["fit_intercept"]
+        )
+        need(fits, "the columns are not those of the data")
+        sizes = {letter: header[name] for letter, name in SIZES.items()}
+        sizes["r"] = sizes["n"] * (1 if self.levels is None else len(self.curves))
+        check_arrays(self.kind, sizes, arrays)
+        need((arrays["lower"] <= arrays["upper"]).all(), "a lower bound is above its upper bound")
+        self.read_labels()
+        self.claim = {name: Fraction(float.fromhex(v)) for name, v in header["claim"].items()}
+        if self.kind == "unbounded":  # the objective far along the direction is looked at
             b, d = arrays["coef"], arrays["direction"]
             far = b + FAR * max(1.0, abs(b).max()) / max(abs(d).max(), TINY) * d
             none = np.zeros(0, dtype=np.int64)
             arrays = {**arrays, "slopes": none, "slope_rows": none, "coef": far, "split_coef": far}
-            arrays |= {"inequality": 0 * arrays["c"], "equality": 0 * arrays["f"]}
-        self.header, self.arrays = header, arrays
-        self.u: Any = Fraction(0) if exact else 2.0**-53
+            self.arrays = arrays | {"inequality": 0 * arrays["c"], "equality": 0 * arrays["f"]}
+        self.number: Any = rational if exact else np.asarray
+        self.u: Any = 0 if exact else 2.0**-53
         self.tiny: Any = 0 if exact else TINY
-        fraction: Any = np.frompyfunc(lambda v: v if math.isinf(v) else Fraction(float(v)), 1, 1)
-        self.number: Any = (
-            (lambda a: np.asarray(fraction(a), dtype=object)) if exact else np.asarray
-        )
-        self.radius = header.get("radius", RADII[0])
-        need(self.radius in RADII, f"the radius must be one of {RADII}")
-        for name in {*arrays} - {*INTEGERS, *PER_ROW}:
-            setattr(self, name, self.number(arrays[name]))
-        signs = np.concatenate([self.inequality, self.rho, self.l1, self.upper - self.lower])
-        need((signs >= 0).all(), "a multiplier of an inequality or a strength is negative")
-        self.curves = [Curve(one, exact) for one in header["losses"]]
-        self.n = self.used = 0  # rows, and those that have a weight
+        names = ("coef", "split_coef", "slopes", "lower", "upper", "rho", "l1", "strengths")
+        used = (self.number(self.arrays[name]) for name in names)
+        self.coef, self.split, self.slopes, self.lower, self.upper, *costs = used
+        self.rho, self.l1, self.strengths = costs
         self.weight_unit = None  # weights of the file for one of the data, where both are given
-        self.is_cut = False  # whether the radius matters
-        self.loss = self.least = self.gap = self.noise = self.reach = self.number(np.zeros(1))[0]
-        self.q, self.rest, self.blur, self.top = (0 * self.coef for _ in range(4))
-        self.lost = self.loss  # bounds the rounding error of the loss
+        self.gap = self.loss = np.array([Fraction(0)] * 2)  # values and upper bounds
+        self.least: Any = Fraction(0)  # lower bound of the loss over all coefficients
+        self.q, self.rest, self.error, self.top = (0 * self.coef for _ in range(4))
+        self.reach: Any = 0
+
+    def read_labels(self) -> None:
+        """Read labels, their signs (0 for rows that do not count) and factors on weights."""
+        header, labels = self.header, self.header["labels"]
+        self.scale = float.fromhex(header["weight_scale"])
+        need(labels is not None or header["of"] != "margin", "a margin needs labels")
+        if labels is not None:
+            need(all(isinstance(one, (str, int, float)) for one in labels), "labels are odd")
+            need(len(set(labels)) == len(labels), "a label stands there twice")
+            need(set(header["signs"]) <= {-1, 0, 1}, "a sign of a label is not -1, 0 or 1")
+            self.signs = np.array(header["signs"], dtype=np.float64)
+            self.factors = abs(self.signs) * [float.fromhex(v) for v in header["factors"]]
+            need(self.signs.shape == (len(labels),), "labels are odd")
 
     def add(self, X: Any, values: Any, given: Any = None) -> None:
         """Take dense rows: features, targets (or places of labels), and weights of the data."""
         p, o, w = self.encode(values)
-        rows = np.arange(self.n, self.n + p.size)
+        rows, index = np.arange(self.n, self.n + p.size), self.arrays.get("loss_index")
         w = w * self.weights(rows, given)
-        index, levels = self.arrays.get("loss_index"), self.header["levels"]
-        part = np.column_stack([X, np.ones(p.size)]) if self.header["fit_intercept"] else X
+        need((w >= 0).all() and (w < math.inf).all(), "a weight is negative or not finite")
         for k, curve in enumerate(self.curves):
-            number, mine = rows, np.arange(p.size)
-            if levels is not None:  # every row stands once for each loss
-                number, part = rows * len(self.curves) + k, self.at_level(X, k)
-            elif index is not None:
-                mine = np.flatnonzero(index[rows] == k)
+            number = rows if self.levels is None else rows * len(self.curves) + k
+            mine = np.arange(p.size) if index is None else np.flatnonzero(index[rows] == k)
             for j in np.split(mine, range(SUMMED, mine.size, SUMMED)) if mine.size else ():
-                self.sum(curve, number[j], *(self.number(v[j]) for v in (part, p, o, w)))
+                parts = (self.design(X[j], k), p[j], o[j], w[j])
+                self.sum(curve, number[j], *map(self.number, parts))
         self.n, self.used = self.n + p.size, self.used + int((w > 0).sum())
 
-    def at_level(self, X: Any, k: int) -> Any:
-        """Return rows with slopes of their own for each loss, or shared ones, and an intercept."""
-        d, count, levels = X.shape[1], len(self.curves), self.header["levels"]
-        wide, first = np.zeros((X.shape[0], self.coef.size)), 0 if levels["shared"] else k * d
+    def design(self, X: Any, k: int) -> Any:
+        """Return rows for loss k: slopes of its own or shared ones, and an intercept if any."""
+        d, wide = X.shape[1], np.zeros((X.shape[0], self.coef.size))
+        is_shared = self.levels is None or self.levels["shared"]
+        first, count = (0, 1) if is_shared else (k * d, len(self.curves))
         wide[:, first : first + d] = X
-        if levels["intercepts"]:
-            wide[:, (d if levels["shared"] else d * count) + k] = 1.0
+        if self.header["fit_intercept"]:
+            wide[:, d] = 1.0
+        elif self.levels is not None and self.levels["intercepts"]:
+            wide[:, d * count + k] = 1.0
         return wide
 
     def weights(self, rows: Any, given: Any) -> Any:
         """Return the weights of rows: those of the file, which must fit the data, or the data's."""
-        scale, stored = float.fromhex(self.header["weight_scale"]), self.arrays.get("weight")
+        own = self.arrays["weight"][rows] if "weight" in self.arrays else np.ones(rows.size)
+        if given is None:
+            return self.scale * own
         if self.header["weights"] == "data":
-            return scale * (np.ones(rows.size) if given is None else given)
-        own = np.ones(rows.size) if stored is None else stored[rows]
-        if given is not None:
-            used = np.flatnonzero(given > 0)
-            if self.weight_unit is None and used.size:
-                self.weight_unit = own[used[0]] / given[used[0]]
-            wanted = given * (self.weight_unit or 0.0)
-            same = abs(own - wanted) <= 1e-12 * wanted
-            need(same.all(), "the weights of the data are not proportional to those of the file")
-        return scale * own
+            return self.scale * given
+        used = np.flatnonzero(given > 0)
+        if self.weight_unit is None and used.size:
+            self.weight_unit = own[used[0]] / given[used[0]]
+        wanted = given * (self.weight_unit or 0.0)
+        same = abs(own - wanted) <= 1e-12 * wanted
+        need(same.all(), "the weights of the data are not proportional to those of the file")
+        return self.scale * own
 
     def encode(self, values: Any) -> tuple[Any, Any, Any]:
         """Return p and o such that the loss of a prediction z is taken at ``p z + o``, and weights.
 
-        Labels have a sign, 0 for rows that do not count, and a factor on their weights.
+        Targets of labels are their signs.
         """
-        one, labels = np.ones(values.shape[0]), self.header["labels"]
+        one = np.ones(values.shape[0])
         if self.header["of"] == "prediction":
             return one, 0 * one, one
         y, weight = values[:, self.header["output"]], one
-        if labels is not None:
-            place, factors = y.astype(np.int64), map(float.fromhex, self.header["factors"])
-            y = np.array(self.header["signs"], dtype=np.float64)[place]
-            weight = np.array([*factors])[place] * abs(y)
+        if self.header["labels"] is not None:
+            place = y.astype(np.int64)
+            y, weight = self.signs[place], self.factors[place]
         if self.header["of"] == "margin":
             return np.where(y > 0, 1.0, -1.0), 0 * one, weight
         return -one, y, weight
 
     def sum(self, curve: Curve, rows: Any, X: Any, p: Any, o: Any, w: Any) -> None:
-        """Add the terms of rows that share a loss; `error` and `noise` bound rounding errors."""
-        d, u, n, listed = X.shape[1], self.u, SUMMED, self.arrays["slope_rows"]
-        z, size = X @ self.coef, abs(X) @ abs(self.coef)
-        t, s = p * z + o, curve.values(p * (X @ self.split_coef) + o)[1]
+        """Add the terms of rows that share a loss; `error` and `lost` bound rounding errors."""
+        u, listed = self.u, self.arrays["slope_rows"]
+        z, s = X @ self.coef, curve.slope(p * (X @ self.split) + o)
+        t = p * z + o
+        error = (X.shape[1] + 8) * (u * (abs(X) @ abs(self.coef)) + self.tiny) + 4 * u * abs(t)
         if listed.size:
-            at = np.minimum(np.searchsorted(listed, rows), listed.size - 1)
-            s = np.where(listed[at] == rows, self.slopes[at], s)
+            near = np.minimum(np.searchsorted(listed, rows), listed.size - 1)
+            s = np.where(listed[near] == rows, self.slopes[near], s)
         need(((s >= curve.low) & (s <= curve.high)).all(), "a slope is outside its loss's range")
-        error = (d + 4) * (u * size + self.tiny) + 4 * u * abs(t)
-        value, _, terms, steep = curve.values(t)
-        conjugate, most = curve.conjugate(s)
-        ends = [curve.values(end)[1] for end in (t - error, t + error)]
-        noise = (np.maximum(*(abs(end - s) for end in ends)) + 4 * JUMP * steep) * error
-        lost = np.maximum(*map(abs, ends)) * error + 8 * (u * terms + JUMP * steep * error)
-        self.lost += (w * (lost + self.tiny)).sum() * (1 + 4 * n * u) + n * u * (w * terms).sum()
-        noise = noise + (most - conjugate) + 8 * (u * (terms + abs(s * t)) + self.tiny)
-        self.gap += (w * np.maximum(value + conjugate - s * t, 0)).sum() * (1 + 4 * n * u)
-        self.noise += (w * noise).sum() * (1 + 4 * n * u) + 4 * u * self.gap + n * self.tiny
-        self.loss, self.least = self.loss + (w * value).sum(), self.least + curve.least * w.sum()
+        self.gap = self.gap + self.total(w, curve.tilted(t, error, s) + curve.conjugate(s))
+        self.loss = self.loss + self.total(w, curve.tilted(t, error, 0 * s))
+        if w.any():
+            self.least += curve.least * self.total(w, np.ones((2, w.size), dtype=int))[1]
         g = w * p * s
-        part = -(X.T @ g)
+        # The products of the leading parts add up without rounding; the rest is a millionth.
+        leading, leading_g, highest = self.leading(X), self.leading(g), abs(X).max(axis=0)
+        part = -(leading.T @ leading_g)
+        rest = -((X - leading).T @ g + leading.T @ (g - leading_g))
         total = self.q + part  # Knuth's two-sum keeps what this addition rounds away
         back = total - self.q
-        self.rest = self.rest + ((self.q - (total - back)) + (part - back))
+        self.rest = self.rest + (((self.q - (total - back)) + (part - back)) + rest)
         self.q = total
-        lost = u * (abs(X).T @ abs(g)) + self.tiny * (1 + abs(X).max(axis=0))
-        self.blur = self.blur + (n + 8) * lost + 4 * u * abs(self.rest)
-        self.top = np.maximum(self.top, abs(X).max(axis=0))
+        lost = 2 * u * (abs(X).T @ abs(g) + highest * abs(g).max())
+        self.error = self.error + lost + SUMMED * self.tiny * (1 + highest) + 8 * u * abs(self.rest)
+        self.top = np.maximum(self.top, highest)
         self.reach = max(self.reach, abs(z).max(), abs(o).max())
+
+    def leading(self, values: Any) -> Any:
+        """Return the 22 leading bits of numbers, those of the largest one of each column."""
+        if self.exact:
+            return values
+        power = np.ceil(np.log2(np.maximum(abs(values).max(axis=0), TINY)))
+        return np.round(values * 2.0 ** (22 - power)) * 2.0 ** (power - 22)
+
+    def total(self, w: Any, pair: Any) -> Any:
+        """Return the weighted sum of values, and that of their bounds, rounded up."""
+        terms = w * pair
+        need((abs(terms) < math.inf).all(), INFINITE)
+        add: Any = sum if self.exact else math.fsum
+        value, bound, size = (Fraction(add(one)) for one in (*terms, abs(terms[1])))
+        lost = 8 * Fraction(self.u) * size + terms.size * Fraction(self.tiny)
+        return np.array([value, bound + lost])
 
     def verdict(self) -> Verdict:
         """Return what is proved about all rows, or refuse if that is not what the file claims."""
-        b, u = self.coef, self.u
+        if self.kind == "infeasible":
+            return Verdict(math.nan, 0.0, 0.0, check_infeasible(self.arrays), kind="infeasible")
         self.check_coefficients()
-        if self.header["kind"] == "unbounded":
-            low = self.loss + self.lost + self.penalty(0 * self.q, 0 * self.q)[1]
-            need(low * (1 - 4 * b.size * u) <= LOWEST, "the objective does not fall far enough")
-            return Verdict(float(low), math.inf, 0.0, math.inf, self.statement(), "unbounded")
-        q, e, gap, noise = self.q + self.rest, self.blur, self.gap, self.noise
-        for M, constant, y in ((self.A, self.c, self.inequality), (self.E, self.f, self.equality)):
-            value, size = M @ b + constant, abs(M) @ abs(b) + abs(constant)
-            gap += (abs(y) * (abs(value) if M is self.E else np.maximum(value, 0))).sum()
-            lost = u * size + self.tiny
-            noise += (b.size + y.size + 8) * (abs(y) * lost).sum() + y.size * self.tiny
-            q = q + M.T @ y
-            e = e + (y.size + 8) * (u * (abs(M).T @ abs(y)) + self.tiny)
-        share, value, terms, blur = self.penalty(q, e + 4 * u * abs(q))
-        if share < 1:
-            charged = gap + (1 - share) * ((abs(q) + e) * (self.far + abs(b))).sum()
-            gap = share * gap + (1 - share) * (self.loss - self.least)  # the dual is concave
-            if self.least > -math.inf:  # a linear term does not shrink
-                noise += (1 - share) * 4 * SUMMED * u * (abs(self.loss) + abs(self.least))
-                rounded = (self.penalty(q, 0 * e)[0] - share) * (self.loss - self.least)
-                gap, noise = gap - min(rounded, gap), noise + min(rounded, gap)
-            if 10 * charged < gap:  # then the rest of q counts with its radius
-                gap, self.is_cut = charged, True
-        noise = noise + blur
-        claim = {name: float.fromhex(text) for name, text in self.header["claim"].items()}
-        objective, total = self.loss + value, (gap + terms + noise) * (1 + 16 * u)
-        is_finite = math.isfinite(total) and math.isfinite(objective)
-        need(is_finite, "no finite gap can be proved")
-        shown = abs(objective - claim["objective"]) <= 1e-9 * abs(objective) + claim["gap"]
-        found = f"{float(objective):.10g}, not {claim['objective']:.10g} as claimed"
-        need(shown, f"the objective is {found}")
-        found = f"{float(total):.3g} exceeds {claim['gap']:.3g}"
-        need(total <= claim["gap"], f"the proved gap {found}")
-        radius = self.radius if self.is_cut else math.inf
-        return Verdict(float(objective), float(total), float(noise), radius, self.statement())
+        said, objective = self.statement(), self.loss + self.penalty()
+        if self.kind == "unbounded":
+            need(objective[1] <= LOWEST, "the objective does not fall far enough")
+            return Verdict(float(objective[1]), math.inf, 0.0, math.inf, said, "unbounded")
+        pull, level = combined(self.arrays)
+        gap, pull = self.gap + pull @ rational(self.coef) + level, pull.astype(self.coef.dtype)
+        q = self.q + (self.rest + pull)
+        error = self.error + 4 * self.u * (abs(q) + abs(self.rest) + abs(pull))
+        (plain, _), (total, is_cut) = (self.proved(gap[k], q, k * error) for k in (0, 1))
+        value, allowed, claimed = objective[0], self.claim["gap"], self.claim["objective"]
+        found = f"{float(value):.10g}, not {float(claimed):.10g} as claimed"
+        need(abs(value - claimed) <= allowed + abs(value) * 1e-9, f"the objective is {found}")
+        found = f"{float(total):.3g} exceeds {float(allowed):.3g}"
+        need(total <= allowed, f"the proved gap {found}")
+        radius = self.header["radius"] if is_cut else math.inf
+        return Verdict(float(value), float(max(total, 0)), float(total - plain), radius, said)
 
     def check_coefficients(self) -> None:
         """Refuse coefficients outside their bounds, or that break a constraint beyond rounding."""
-        b = self.coef
-        need(((b >= self.lower) & (b <= self.upper)).all(), "a coefficient is outside its bounds")
+        b, arrays = self.coef, self.arrays
+        is_inside = (self.lower <= b) & (b <= self.upper)
+        need(is_inside.all(), "a coefficient is outside its bounds")
         # Coefficients count with at least 1/1000 of what moves predictions noticeably.
-        least = np.maximum(abs(b), self.far / self.radius / 1000)
-        for M, constant in ((self.A, self.c), (self.E, self.f)):
-            value, terms = M @ b + constant, abs(M) @ least + abs(constant)
-            outside = abs(value) if M is self.E else -value
+        least = np.maximum(abs(b), self.far / self.header["radius"] / 1000)
+        for rows, constant in (("A", "c"), ("E", "f")):
+            M, c = self.number(arrays[rows]), self.number(arrays[constant])
+            value, terms = M @ b + c, abs(M) @ least + abs(c)
+            outside = abs(value) if rows == "E" else -value
             need((outside <= FEASIBLE * terms).all(), "a constraint is violated")
 
     @property
     def far(self) -> Any:
         """The size up to which coefficients count where multipliers do not bound them."""
         least = self.reach / np.where(self.top > 0, self.top, 1)
-        return self.radius * np.maximum(abs(self.coef), least)
+        return self.header["radius"] * np.maximum(abs(self.coef), least)
 
-    def penalty(self, q: Any, e: Any) -> tuple[Any, Any, Any, Any]:
-        """Return the share of the dual point that is feasible, h(b), the gap of h and its noise.
+    @property
+    def groups(self) -> list[Any]:
+        """The columns of each group.
 
-        Entries of q are known up to e; conjugates are taken at the worse of ``q - e``, ``q + e``.
         A group pays the inner product of its strengths with its sorted absolute values: one
         strength and zeros give the largest value (GroupLinf), several the sorted L1 norm (Slope).
         """
-        b, size, u, share = self.coef, abs(self.coef), self.u, self.u * 0 + 1
-        far, index, strengths = self.far, self.arrays["groups"], self.strengths
-        groups = [np.flatnonzero(index == k) for k in np.unique(index[index >= 0])]
-        value = terms = noise = u * 0
-        limits = [(strengths[j], abs(q[j]) + e[j]) for j in groups]
-        side = np.where(q > 0, self.upper, self.lower)
-        norm = (self.rho == 0) & (self.l1 > 0) & (abs(side) == math.inf)  # |q_j| <= l1_j is needed
-        limits += [(self.l1[[j]], (abs(q) + e)[[j]]) for j in np.flatnonzero(norm)]
-        for most, have in limits:
-            falls = (most >= 0).all() and (np.diff(most) <= 0).all()
-            need(falls, "strengths must fall and be >= 0")
-            pairs = zip(np.cumsum(most), np.cumsum(np.sort(have)[::-1]), strict=True)
-            share = min([share, *(m / h * (1 - 8 * most.size * u) for m, h in pairs if h > m)])
-        for j in groups:
-            cost, inner = (strengths[j] * np.sort(size[j])[::-1]).sum(), share * (q[j] * b[j])
-            value, terms = value + cost, terms + max(cost - inner.sum(), 0)
-            noise += 4 * (j.size + 4) * u * (cost + abs(inner).sum()) + (e[j] * size[j]).sum()
-        j = np.flatnonzero(index < 0)
-        b, size, rho, l1 = (v[j] for v in (b, size, self.rho, self.l1))
-        value = value + (rho * b * b / 2 + l1 * size).sum()
-        # Only sides without a bound and without a ridge are cut, at the radius.
-        low, high = self.lower[j], self.upper[j]
-        near = [
-            np.where(low == -math.inf, np.minimum(-far[j], high), low),
-            np.where(high == math.inf, np.maximum(far[j], low), high),
-        ]
-        worst = 0 * b
-        for end in (share * (q - e)[j], share * (q + e)[j]):
-            pull = np.sign(end) * np.maximum(abs(end) - l1, 0)
-            bent = np.clip(pull / np.where(rho > 0, rho, 1), low, high)
-            inner = np.clip(0 * b, *near)
-            straight = np.where(pull > 0, near[1], np.where(pull < 0, near[0], inner))
-            best = np.where(rho > 0, bent, straight)
-            open_ = np.where(pull > 0, high, low)
-            self.is_cut |= bool(((rho == 0) & (pull != 0) & (abs(open_) == math.inf)).any())
-            move = b - best
-            gap = rho * move * move / 2 + (rho * best - end) * move + l1 * (size - abs(best))
-            worst = np.maximum(worst, gap)
-            scale = rho * (best * best + b * b) + (abs(end) + l1) * (size + abs(best))
-            noise += 32 * (u * scale + self.tiny).sum()
-        return share, value, terms + worst.sum(), noise + 4 * b.size * u * worst.sum()
+        index = self.arrays["groups"]
+        return [np.flatnonzero(index == k) for k in np.unique(index[index >= 0])]
+
+    def penalty(self) -> Any:
+        """Return the penalty of the coefficients, and an upper bound on it."""
+        size, alone = abs(self.coef), self.arrays["groups"] < 0
+        single = (self.rho * size * size / 2 + self.l1 * size)[alone]
+        norms = [self.strengths[j] * np.sort(size[j])[::-1] for j in self.groups]
+        return self.total(1, np.tile(np.concatenate([single, *norms]), (2, 1)))
+
+    def proved(self, gap: Any, q: Any, error: Any) -> tuple[Any, bool]:
+        """Return the gap with that of the penalty, ``h(b) + h*(q) - q'b``, and if it is cut.
+
+        Entries of q are known up to `error`. A norm needs q in its dual ball. If q is outside, it
+        is ``1 / share`` times too large, and ``h*(q)`` is at most ``1 / share - 1`` times the norm
+        of competitors, which is at most the objective less the least loss where they are better.
+        """
+        b, lower, upper, rho, l1 = self.coef, self.lower, self.upper, self.rho, self.l1
+        u, is_alone, is_straight = self.u, self.arrays["groups"] < 0, rho == 0
+        # Without a ridge, towards an infinite side, a slope above l1 has no finite supremum.
+        least = np.where(is_straight & (lower == -math.inf), -l1, -math.inf)
+        most = np.where(is_straight & (upper == math.inf), l1, math.inf)
+        centre, bend, over = np.clip(0 * b, lower, upper), np.where(is_straight, 1, rho), 0 * b
+        ends = [np.where(abs(end) == math.inf, centre, end) for end in (lower, upper)]
+        worst = np.full(b.size, -math.inf)
+        for end in (q - error, q + error):  # the term is convex in q
+            kept = np.clip(end, least, most)
+            over = np.maximum(over, abs(end - kept))
+            top = np.clip(np.sign(kept) * np.maximum(abs(kept) - l1, 0) / bend, lower, upper)
+            moved = 8 * u * (abs(kept) + l1) / bend  # the top is known up to this
+            for best in (top, centre, *ends):
+                value = kept * best - rho * best * best / 2 - l1 * abs(best) - end * b
+                size = (abs(kept) + l1 + rho * abs(best)) * abs(best) + abs(end * b)
+                worst = np.maximum(worst, value + 16 * u * size + rho * moved * moved + self.tiny)
+        is_free, is_norm = (is_alone & (over > 0) & kind for kind in (l1 == 0, l1 > 0))
+        shares = [*(l1[is_norm] / (l1 + over)[is_norm])]
+        size = (abs(q) + error) * (1 + 8 * b.size * u)
+        for j in self.groups:
+            worst[j] = error[j] * abs(b[j]) - q[j] * b[j] + 4 * u * abs(q[j] * b[j])
+            sums = zip(np.cumsum(self.strengths[j]), np.cumsum(np.sort(size[j])[::-1]), strict=True)
+            shares += [allowed / have for allowed, have in sums if have > allowed]
+        charge = np.where(is_free, over * self.far, 0)
+        gap = gap + self.penalty()[1] + self.total(1, np.array([charge, charge + worst]))[1]
+        if not shares:
+            return gap, bool(is_free.any())
+        share = Fraction(min(shares)) * (1 - 8 * Fraction(u))
+        norm = self.loss[1] + self.penalty()[1] - self.least + 8 * Fraction(u) * abs(self.least)
+        bounded = gap + (1 / share - 1) * norm if share and norm < math.inf else math.inf
+        cut = gap + (1 - share) * Fraction((size * self.far)[is_norm | ~is_alone].sum())
+        return (cut, True) if 10 * cut < bounded else (bounded, bool(is_free.any()))
 
     def statement(self) -> str:
         """Say what was minimised, as the arrays have it."""
-        header, free = self.header, self.header["fit_intercept"]
-        losses = [
-            f"{len(one.pieces)} pieces with slopes from {float(one.low):g} to {float(one.high):g}"
-            for one in self.curves[:3]
-        ]
-        grouped = self.arrays["groups"] >= 0
+        header, arrays, free = self.header, self.arrays, self.header["fit_intercept"]
+        is_grouped = arrays["groups"] >= 0
         counts = {
-            "ridge": (self.rho > 0) & ~grouped,
-            "L1": (self.l1 > 0) & ~grouped,
-            "grouped or sorted norm": grouped,
-            "bounded": (self.lower > -math.inf) | (self.upper < math.inf),
+            "ridge": (arrays["rho"] > 0) & ~is_grouped,
+            "L1": (arrays["l1"] > 0) & ~is_grouped,
+            "grouped or sorted norm": is_grouped,
+            "bounded": (arrays["lower"] > -math.inf) | (arrays["upper"] < math.inf),
         }
+        ranges = [f"slopes from {float(one.low):g} to {float(one.high):g}" for one in self.curves]
+        pieces = [f"{len(one.pieces)} pieces with {r}" for one, r in zip(self.curves, ranges)]
         held = [f"{name} on {where.sum()}" for name, where in counts.items() if where.any()]
-        rows = self.c.size + self.f.size
-        weights = {"none": "equal weights", "file": "weights of the file"}.get(header["weights"])
-        used = f" ({self.used} with weight)" if self.used < self.n else ""
-        said = (
-            f"{self.n} rows{used}, {self.coef.size - free} columns"
-            f"{' and an intercept' if free else ''}"
-            f"{', every row once for each loss' if header['levels'] else ''}; "
-            f"loss of the {header['of']}: {'; '.join(losses)}{', ...' * (len(self.curves) > 3)}; "
-            f"columns: {', '.join(held) or 'free'}; {rows} linear constraints; "
-            f"{weights or 'weights of the data'} times {float.fromhex(header['weight_scale']):g}"
-        )
+        said = [
+            f"{self.n} rows"
+            + f" ({self.used} with weight)" * (self.used < self.n)
+            + f", {self.coef.size - free} columns"
+            + " and an intercept" * free
+            + ", every row once for each loss" * (self.levels is not None),
+            f"loss of the {header['of']}: {listed(pieces, 3)}",
+            f"columns: {', '.join(held) or 'free'}",
+            f"{arrays['c'].size + arrays['f'].size} linear constraints",
+            f"{WEIGHTS[header['weights']]} times {self.scale:g}",
+        ]
         for side, name in ((1, "positive"), (-1, "negative")):
             pairs = zip(header["labels"] or (), header["signs"] or ())
             shown = [repr(label) for label, sign in pairs if sign == side]
-            said += f"; {name}: {', '.join(shown[:5])}{', ...' * (len(shown) > 5)}" if shown else ""
-        return said
+            said += [f"{name}: {listed(shown)}"] if shown else []
+        return "; ".join(said)
+
+
+def listed(words: list[str], most: int = 5) -> str:
+    """Return the first words, separated by commas."""
+    return ", ".join([*words[:most], *["..."] * (len(words) > most)])
 
 
 def check_infeasible(arrays: dict[str, Any]) -> float:
@@ -619,81 +640,60 @@ def check_infeasible(arrays: dict[str, Any]) -> float:
     >>> check_infeasible(read(file)[1])
     inf
     """
-    q, best, left = [Fraction(0)] * arrays["lower"].size, Fraction(0), Fraction(0)
-    need((arrays["inequality"] >= 0).all(), "a multiplier of an inequality is negative")
-    for rows, constant, given in (("A", "c", "inequality"), ("E", "f", "equality")):
-        for i in map(int, np.flatnonzero(arrays[given])):
-            multiplier, row = Fraction(float(arrays[given][i])), arrays[rows][i]
-            best += multiplier * Fraction(float(arrays[constant][i]))
-            for j in map(int, np.flatnonzero(row)):
-                q[j] += multiplier * Fraction(float(row[j]))
-    for j, pull in enumerate(q):
-        side = float(arrays["upper" if pull > 0 else "lower"][j])
-        if math.isfinite(side):
-            best += pull * Fraction(side)
-        else:
-            left += abs(pull)
+    pull, level = combined(arrays)
+    side = np.where(pull > 0, rational(arrays["upper"]), rational(arrays["lower"]))
+    is_open = abs(side) == math.inf
+    best, left = level + pull[~is_open] @ side[~is_open], abs(pull[is_open]).sum()
     need(best < 0, "the multipliers prove no contradiction")
     if not left:
         return math.inf
-    sides = [abs(v) for k in ("lower", "upper") for v in arrays[k] if math.isfinite(v)]
-    unit = max([1.0, *sides, *abs(arrays["c"]), *abs(arrays["f"])])
-    size = float(-best / left)
+    numbers = np.concatenate([abs(arrays[name]) for name in ("lower", "upper", "c", "f")])
+    unit, size = numbers[np.isfinite(numbers)].max(initial=1.0), float(-best / left)
     need(size >= LEAST_INFEASIBLE * unit, "the multipliers do not cancel")
     return size
 
 
-class Stream:
-    """The rows of the data: they are compared with checksums, and all problems see them.
+@contextmanager
+def refusing() -> Iterator[None]:
+    """Refuse the file where its numbers make a computation fail."""
+    try:
+        with np.errstate(all="ignore"):  # a number that overflows ends as "no finite gap"
+            yield
+    except (Refused, CannotCheck):
+        raise
+    except Exception as error:
+        raise Refused(f"the file is malformed ({type(error).__name__}: {error})") from None
+
+
+# ---- data ----------------------------------------------------------------------------------------
+
+
+def show_rows(checkers: list[Checker], blocks: Iterable[Any]) -> tuple[int, list[str]]:
+    """Let checkers see all rows; return their number and the checksums of their chunks.
 
     A sum is that of rows ``(x, targets)``; in format 1 that of ``(x, p, o)``.
     """
-
-    def __init__(self, checkers: list[Checker]) -> None:
-        self.checkers, self.header = checkers, checkers[0].header
-        self.n, self.sums = 0, [hashlib.sha256()]
-
-    def add(self, X: Any, y: Any, weight: Any = None) -> None:
-        """Take one block of rows: features, targets and weights."""
-        header, values = self.header, self.values(y)
-        wanted = (y.shape[0], header["n_features"])
+    header, n, sums = checkers[0].header, 0, [hashlib.sha256()]
+    step = max(1, CHUNK // max(header["n_features"], 1))
+    for block in map(as_block, blocks):
+        X, y, weight = block
+        values, wanted = targets(checkers, y), (y.shape[0], header["n_features"])
         need(X.shape == wanted, f"a block has shape {X.shape} where {wanted} is needed")
-        step = max(1, CHUNK // max(wanted[1], 1))
-        for some, part in chunks(X, self.n):
-            need(self.n + part.shape[0] <= header["n_samples"], "the data have too many rows")
-            self.sums += [hashlib.sha256()] if self.n and self.n % step == 0 else []
-            shown = values[some]
+        need(n + y.shape[0] <= header["n_samples"], "the data have too many rows")
+        start = 0
+        while start < y.shape[0]:
+            some = slice(start, start := min(start + step - n % step, y.shape[0]))
+            part = X[some].toarray() if hasattr(X, "toarray") else X[some]
+            part, shown = np.asarray(part, dtype="<f8") + 0.0, values[some]  # -0.0 becomes 0.0
             if header["version"] == 1:
-                shown = np.column_stack(self.checkers[0].encode(shown)[:2])
-            self.sums[-1].update(np.column_stack([part, shown + 0.0]).astype("<f8").tobytes())
-            for checker in self.checkers:
-                checker.add(part, values[some], None if weight is None else weight[some])
-            self.n += part.shape[0]
-
-    def values(self, y: Any) -> Any:
-        """Return targets as numbers, one column each; labels as their places in the list."""
-        labels, count = self.header["labels"], self.header["n_targets"]
-        y = y[:, None] if y.ndim == 1 else y
-        need(y.shape[1] >= count, f"the data have {y.shape[1]} targets where {count} are needed")
-        if labels is not None:
-            place = np.full(y.shape, -1.0)
-            for k, label in enumerate(labels):
-                place[y == label] = k
-            shown = ", ".join(map(repr, labels[:5])) + ", ..." * (len(labels) > 5)
-            need((place >= 0).all(), f"y holds labels other than {shown}")
-            return place
-        if all(one.header["of"] == "prediction" for one in self.checkers):
-            return np.zeros((y.shape[0], 0))
-        if y.dtype.kind not in "fiub" or not np.isfinite(y).all():
-            raise CannotCheck("y must hold finite numbers")
-        return y.astype(np.float64)
-
-    def compare(self) -> None:
-        """Refuse data other than those of the file."""
-        wanted = self.header["n_samples"]
-        need(self.n == wanted, f"the data have {self.n} rows, the certificate is about {wanted}")
-        same = [one.hexdigest() for one in self.sums] == self.header["checksums"]
-        need(same, "the data are not those of the certificate")
+                shown = np.column_stack(checkers[0].encode(shown)[:2])
+            sums += [hashlib.sha256()] if n and n % step == 0 else []
+            sums[-1].update(np.column_stack([part, shown + 0.0]).astype("<f8").tobytes())
+            with refusing():
+                for checker in checkers:
+                    checker.add(part, values[some], None if weight is None else weight[some])
+            n += part.shape[0]
+    return n, [one.hexdigest() for one in sums]
 
 
 def as_block(block: Any) -> tuple[Any, Any, Any]:
@@ -712,6 +712,24 @@ def as_block(block: Any) -> tuple[Any, Any, Any]:
     if weight is not None and not ((weight >= 0) & (weight < math.inf)).all():
         raise CannotCheck("weights must be finite and >= 0")
     return X, y, None if weight is None else weight.astype(np.float64)
+
+
+def targets(checkers: list[Checker], y: Any) -> Any:
+    """Return targets as numbers, one column each; labels as their places in the list."""
+    labels, count = (checkers[0].header[name] for name in ("labels", "n_targets"))
+    y = y[:, None] if y.ndim == 1 else y
+    need(y.shape[1] >= count, f"the data have {y.shape[1]} targets where {count} are needed")
+    if labels is not None:
+        place = np.full(y.shape, -1.0)
+        for k, label in enumerate(labels):
+            place[y == label] = k
+        need((place >= 0).all(), f"y holds labels other than {listed([*map(repr, labels)])}")
+        return place
+    if all(one.header["of"] == "prediction" for one in checkers):
+        return np.zeros((y.shape[0], 0))
+    if y.dtype.kind not in "fiub" or not np.isfinite(y).all():
+        raise CannotCheck("y must hold finite numbers")
+    return y.astype(np.float64)
 
 
 def check_all(path: Any, blocks: Iterable[Any] = (), exact: bool = False) -> list[Verdict]:
@@ -734,24 +752,16 @@ def check_all(path: Any, blocks: Iterable[Any] = (), exact: bool = False) -> lis
     >>> [one.kind for one in check_all(file, [(X, y)])]
     ['optimality']
     """
-    stated, found = problems(*read(path)), []
-    with np.errstate(all="ignore"):  # a number that overflows ends as "no finite gap"
-        made = [
-            None if header["kind"] == "infeasible" else guarded(Checker, header, arrays, exact)
-            for header, arrays in stated
-        ]
-        if any(made):
-            stream = Stream([one for one in made if one is not None])
-            for block in blocks:
-                guarded(stream.add, *as_block(block))
-            guarded(stream.compare)
-        for checker, (_, arrays) in zip(made, stated, strict=True):
-            if checker is not None:
-                found.append(guarded(checker.verdict))
-            else:
-                size = guarded(check_infeasible, arrays)
-                found.append(Verdict(math.nan, 0.0, 0.0, size, kind="infeasible"))
-    return found
+    header, arrays = read(path)
+    checkers = problems(header, arrays, exact)
+    shown = [one for one in checkers if one.kind != "infeasible"]
+    if shown:
+        n, sums = show_rows(shown, blocks)
+        wanted = header["n_samples"]
+        need(n == wanted, f"the data have {n} rows, the certificate is about {wanted}")
+        need(sums == header["checksums"], "the data are not those of the certificate")
+    with refusing():
+        return [one.verdict() for one in checkers]
 
 
 def check(path: Any, blocks: Iterable[Any] = (), exact: bool = False) -> Verdict | None:
@@ -796,27 +806,18 @@ def check(path: Any, blocks: Iterable[Any] = (), exact: bool = False) -> Verdict
     return None if found[0].kind == "infeasible" else found[0]
 
 
-def guarded(function: Any, *arguments: Any) -> Any:
-    """Call a function; what goes wrong in it is a reason to refuse the file."""
-    try:
-        return function(*arguments)
-    except (Refused, CannotCheck):
-        raise
-    except Exception as error:
-        raise Refused(f"the file is malformed ({type(error).__name__}: {error})") from None
-
-
 def load(
     path: str, targets: list[str], weight: str | None, columns: list[str] | None
 ) -> Iterator[Any]:
-    """Yield blocks of a table: .npz (X, y), .csv with a header line, .parquet or .feather."""
+    """Yield blocks of a table: .npz (X, y), .csv with a line of names, .parquet or .feather."""
     if path.endswith(".npz"):
         with np.load(path, allow_pickle=False) as table:
             yield table["X"], table[targets[0]], table[weight] if weight else None
         return
     if path.endswith(".csv"):
-        rows: Any = np.genfromtxt(path, delimiter=",", names=True, dtype=np.float64, deletechars="")
-        blocks: Iterable[Any] = [{name: np.atleast_1d(rows[name]) for name in rows.dtype.names}]
+        with open(path, newline="", encoding="utf-8-sig") as file:
+            first, *rows = csv.reader(file)
+        blocks: Iterable[Any] = [dict(zip(first, map(as_column, zip(*rows, strict=True))))]
     else:
         import pyarrow.dataset  # type: ignore[import-untyped, import-not-found, unused-ignore]
 
@@ -829,6 +830,14 @@ def load(
         names = columns or [name for name in block if name not in (*targets, weight)]
         X = np.column_stack([block[name] for name in names])
         yield X, np.column_stack([block[name] for name in targets]), block.get(weight)
+
+
+def as_column(words: Any) -> Any:
+    """Return the cells of a column as numbers if all of them are."""
+    try:
+        return np.array(words, dtype=np.float64)
+    except ValueError:
+        return np.array(words)
 
 
 def sentence(found: Verdict) -> str:
@@ -877,7 +886,7 @@ def main(argv: list[str] | None = None) -> int:
     try:
         header, arrays = read(given.certificate)
         table: Iterable[Any] = ()
-        if any(one["kind"] != "infeasible" for one, _ in problems(header, arrays)):
+        if any(one.kind != "infeasible" for one in problems(header, arrays)):
             if not given.data:
                 raise CannotCheck("the data are needed")
             targets = [given.target] if given.target else header.get("targets") or ["y"]

@@ -41,7 +41,7 @@ def test_the_radius_is_that_of_certificates(tmp_path: Path) -> None:
     checkers = [
         verify.Checker({**header, "radius": one}, arrays) for one in (RADIUS, verify.RADII[0])
     ]
-    verify.Stream(checkers).add(X, y)
+    verify.show_rows(checkers, [(X, y)])
     assert checkers[0].verdict().gap >= checkers[1].verdict().gap
     with pytest.raises(verify.Refused, match="the radius must be one of"):
         verify.Checker({**header, "radius": 1}, arrays)
@@ -81,7 +81,8 @@ def test_blocks_may_be_cut_anywhere(path: Path) -> None:
     ((X, y),) = blocks(path)
     whole = verify.check_all(path, [(X, y)])
     parts = verify.check_all(path, [(X[:7], y[:7]), (X[7:7], y[7:7]), (X[7:], y[7:])])
-    assert [one.gap for one in parts] == pytest.approx([one.gap for one in whole], rel=1e-2)
+    for cut, one in zip(parts, whole, strict=True):  # rounding errors depend on the cuts
+        assert abs(cut.gap - one.gap) <= 1e-2 * one.gap + one.rounding
 
 
 def test_a_changed_entry_of_the_data_is_noticed() -> None:

@@ -207,7 +207,7 @@ def verify(
     try:
         header, arrays = checker.read(claim)
         blocks: Iterable[Any] = ()
-        if any(one["kind"] != "infeasible" for one, _ in checker.problems(header, arrays)):
+        if any(one.kind != "infeasible" for one in checker.problems(header, arrays)):
             if data is None:
                 raise ValueError("the data are needed: rectiline verify CERTIFICATE DATA.")
             named = target or (header.get("targets") or ["y"])[0]

@@ -15,16 +15,15 @@ import numpy as np
 
 from rectiline._typing import Indices, Vector
 from rectiline.constraints import ConstraintRows
-from rectiline.losses import LinearTerm, Loss
+from rectiline.losses import Loss
 from rectiline.penalties import GroupedPenalty, Slope
 from rectiline.problems._problem import Problem
-from rectiline.rows import Levels, RowBlocks, StackedRows, pick
+from rectiline.problems._row_slopes import slopes_in_blocks, slopes_in_memory, undecided_rows
+from rectiline.rows import Levels, RowBlocks, StackedRows
 
 __all__ = ["ProvedData", "Statement", "save_proofs"]
 
 _MARGIN = 1.05  # of the gap: another machine adds the same numbers in another order
-_NEAR = 1e-7  # relative distance from a knot below which a row's slope is written down
-_SAME_SLOPE = 1e-10  # relative difference up to which a slope is that of the place on the loss
 _SAME_WEIGHT = 1e-13  # relative difference up to which weights are those of the data times a factor
 _WORSE = 1.02  # a list of fewer slopes may cost this factor of the gap
 _UNREAD: dict[str, Any] = {"objective": (0.0).hex(), "gap": float(np.finfo(np.float64).max).hex()}
@@ -142,31 +141,23 @@ def save_proofs(
         "n_targets": int(needs_y) * (1 if on_rows or np.ndim(data.y) == 1 else data.y.shape[1]),
     }
     tried = [_tries(one, data) for one in statements]
-    made = [
+    checkers = [
         [checker.Checker(file | header | {"claim": _UNREAD}, arrays) for header, arrays in tries]
-        if one.kind != "infeasible"
-        else []
-        for one, tries in zip(statements, tried, strict=True)
+        for tries in tried
     ]
-    if any(made):
-        stream = checker.Stream([one for some in made for one in some])
-        for block in data.blocks():
-            stream.add(*checker.as_block(block))
-        file["checksums"] = [one.hexdigest() for one in stream.sums]
+    shown = [one for some in checkers for one in some if one.kind != "infeasible"]
+    if shown:
+        _, file["checksums"] = checker.show_rows(shown, data.blocks())
     chosen = []
-    for tries, checkers in zip(tried, made, strict=True):
-        best, verdicts = 0, [one.verdict() for one in checkers]
-        if not verdicts:
-            checker.check_infeasible(tries[0][1])
-        elif tries[0][0]["kind"] == "optimality":
-            best = int(np.argmin([one.gap for one in verdicts]))
-            if not on_rows and verdicts[-1].gap <= _WORSE * verdicts[0].gap:
-                best = len(tries) - 1  # fewer slopes
-            tries[best][0]["claim"] = {
-                "objective": verdicts[best].objective.hex(),
-                "gap": float(_MARGIN * verdicts[best].gap).hex(),
-            }
-        chosen.append(tries[best])
+    for tries, some in zip(tried, checkers, strict=True):
+        verdicts = [one.verdict() for one in some]
+        best = 0 if verdicts[0].gap * _WORSE < verdicts[-1].gap else -1  # the last has fewer slopes
+        header, arrays = tries[best]
+        if header["kind"] == "optimality":
+            found = verdicts[best]
+            gap = float(_MARGIN * found.gap + found.rounding)  # blocks may be cut otherwise
+            header |= {"claim": {"objective": found.objective.hex(), "gap": gap.hex()}}
+        chosen.append((header, arrays))
     _write(path, file, chosen)
 
 
@@ -201,26 +192,22 @@ def _tries(one: Statement, data: ProvedData) -> list[tuple[dict[str, Any], dict[
     if one.kind == "unbounded":
         arrays |= {"coef": solution.coef, "direction": solution.direction}
         return [(header | {"claim": {}}, arrays)]
-
-    def extended(b: Any, b0: float) -> Any:
-        return np.append(b, b0) if free else np.asarray(b, dtype=np.float64)
-
-    dual, answer = solution.dual, extended(solution.coef, solution.intercept)
+    dual = solution.dual
+    answer = np.append(solution.coef, [solution.intercept] * free)
     arrays |= {"coef": answer, "split_coef": answer}
     arrays["inequality"] = dual.inequality if dual.inequality.size else np.zeros(rows.c.size)
     arrays["equality"] = dual.equality if dual.equality.size else np.zeros(rows.f.size)
     if not problem.is_in_memory:
-        arrays |= {"slope_rows": dual.rows, "slopes": _slopes_in_blocks(problem, dual)}
-        split = extended(dual.split_coef, dual.split_intercept)
-        return [(dict(header), arrays), (header, arrays | {"split_coef": split})]
+        arrays |= {"slope_rows": dual.rows, "slopes": slopes_in_blocks(problem, dual)}
+        return [(header, arrays)]
     if dual.sample.size != problem.n_samples:
         raise ValueError(
             f"save: the problem has {problem.n_samples} rows, but the solution holds "
             f"{dual.sample.size} multipliers; one from a pickle holds none. A fitted model can "
             "find them again: model.save_certificate(path, X, y)."
         )
-    slopes, tries = _slopes(problem, np.asarray(dual.sample)), []
-    for listed in (np.arange(slopes.size), _undecided(problem, answer, slopes)):
+    slopes, tries = slopes_in_memory(problem, np.asarray(dual.sample)), []
+    for listed in (np.arange(slopes.size), undecided_rows(problem, answer, slopes)):
         numbers = listed
         if one.levels is not None:  # level by level here, row by row in the file
             level, row = np.divmod(listed, slopes.size // one.levels.count)
@@ -343,56 +330,6 @@ def _curve(loss: Loss) -> dict[str, Any]:
         "knots": [float(v).hex() for v in curve.knots],
         "pieces": [[float(v).hex() for v in piece] for piece in table],
     }
-
-
-# ---- slopes of rows ------------------------------------------------------------------------------
-
-
-def _slopes_in_blocks(problem: Problem, dual: Any) -> Vector:
-    """Return the slopes of the losses behind the multipliers of listed rows, with one pass."""
-    slopes, ends = np.zeros(dual.rows.size), [one.curve.domain() for one in problem.losses]
-    for block in problem.blocks:
-        mine = slice(*np.searchsorted(dual.rows, (block.start, block.start + block.n_rows)))
-        if mine.start == mine.stop:
-            continue
-        samples = problem.samples.of_block(pick(block, dual.rows), dual.rows[mine])
-        used = samples.weight > 0
-        slope = samples.direction * dual.values[mine] / np.where(used, samples.weight, 1.0)
-        low, high = np.array(ends)[0 if samples.index is None else samples.index].T
-        slopes[mine] = np.clip(np.where(used, slope, 0.0), low, high)
-    return slopes
-
-
-def _slopes(problem: Problem, sample: Vector) -> Vector:
-    """Return the slopes of the losses themselves behind multipliers of weighted losses."""
-    used = problem.weight > 0
-    slopes = np.where(used, problem.direction * sample / np.where(used, problem.weight, 1.0), 0.0)
-    for mine, loss in _by_loss(problem):
-        slopes[mine] = np.clip(slopes[mine], *loss.curve.domain())
-    return slopes
-
-
-def _undecided(problem: Problem, coef: Vector, slopes: Vector) -> Indices:
-    """Return the rows whose slope does not follow from their place on the loss."""
-    z = problem.design.dot(coef[: problem.n_features])
-    t = problem.direction * (z + (coef[-1] if problem.fit_intercept else 0.0)) + problem.offset
-    listed = np.zeros(t.size, dtype=bool)
-    # A linear term cannot shrink with the other multipliers, so that they have to be exact.
-    exact = any(isinstance(loss, LinearTerm) for loss in problem.losses)
-    near = 0.0 if exact else _SAME_SLOPE
-    for mine, loss in _by_loss(problem):
-        curve, at, slope = loss.curve, t[mine], slopes[mine]
-        here = curve.derivative(at)[1]
-        size = np.abs(at) + np.abs(problem.offset[mine])
-        listed[mine] = np.abs(here - slope) > near * (np.abs(here) + np.abs(slope))
-        for knot in curve.knots[curve.right > curve.left]:
-            listed[mine] |= np.abs(at - knot) <= _NEAR * (size + abs(knot))
-    return np.flatnonzero(listed & (problem.weight > 0))
-
-
-def _by_loss(problem: Problem) -> Iterator[tuple[Any, Loss]]:
-    for k, loss in enumerate(problem.losses):
-        yield (slice(None) if problem.loss_index is None else problem.loss_index == k), loss
 
 
 # ---- the file ------------------------------------------------------------------------------------
