@@ -109,7 +109,7 @@ RECTILINE_MULTIVERSION BlockBounds block_bounds(const Curves& curves, const RowF
     const Curves of = curves;
     const double *weight = rows.weight, *direction = rows.direction;
     const double *value = at.value.data(), *radius = at.radius.data();
-    double losses[RowBlocks::kRows];
+    double losses[kBlockRows];
     double size = 0, error = 0, gap = 0, upper = 0;
 #pragma omp simd reduction(+ : size, error, gap, upper)
     for (std::int64_t i = block.first; i < block.last; ++i) {
@@ -164,7 +164,7 @@ RowTerms row_terms(const RowFunctions& rows, Arguments at, std::span<const doubl
         gap.add(part.gap), upper.add(part.gap_upper);
     };
     with_curves(rows, [&](const auto& curves) {
-        for (const RowBlock& block : RowBlocks::with_weight(rows))
+        for (const RowBlock& block : row_blocks(rows, true))
             add(block_bounds(curves, rows, block, at, dual, loss));
     });
     for (std::size_t k = 0; k < moves.row.size(); ++k)

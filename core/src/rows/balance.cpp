@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <span>
 #include <vector>
 
 namespace rectiline::rows {
@@ -124,8 +125,8 @@ RECTILINE_MULTIVERSION void move_block(const RowFunctions& rows, const Ends& end
 // Moves rows inside their boxes until they sum to zero. Rows are looked at until they have so much
 // room that each moves by a small share of its own.
 template <class Ends>
-void balance_inside(const RowFunctions& rows, const RowBlocks& blocks, const Ends& ends, double* g,
-                    Balance& balance) {
+void balance_inside(const RowFunctions& rows, std::span<const RowBlock> blocks, const Ends& ends,
+                    double* g, Balance& balance) {
     constexpr double kRounding = 0.1 * std::numeric_limits<double>::epsilon();
     constexpr double kLastDigits = 1e-13, kPlenty = 1e3;
     constexpr int kPasses = 8;
@@ -162,7 +163,7 @@ void balance_inside(const RowFunctions& rows, const RowBlocks& blocks, const End
 
 template <class Ends>
 Balance repair_with(const RowFunctions& rows, const Ends& ends, bool balanced, double* g) {
-    const RowBlocks blocks = RowBlocks::all(rows);
+    const std::vector<RowBlock> blocks = row_blocks(rows, false);
     CompensatedLanes sum;
     for (const RowBlock& block : blocks) {
         clip_block(rows, ends, block, g);

@@ -3,8 +3,9 @@
 #include "rectiline/rows/packed_curve.hpp"
 #include "rectiline/rows/row_blocks.hpp"
 #include "rectiline/support/compensated.hpp"
+#include "rectiline/support/threads.hpp"
 
-#include <vector>
+#include <algorithm>
 
 namespace rectiline::rows {
 namespace {
@@ -57,7 +58,7 @@ RECTILINE_MULTIVERSION void block_slopes(const Curves& curves, const RowFunction
 RowSums row_sums(const RowFunctions& rows, std::span<const double> z, std::span<const double> g) {
     CompensatedSum loss, gap;
     with_curves(rows, [&](const auto& curves) {
-        for (const RowBlock& block : RowBlocks::with_weight(rows)) {
+        for (const RowBlock& block : row_blocks(rows, true)) {
             const RowSums part = block_sums(curves, rows, block, z.data(), g.data());
             loss.add(part.loss), gap.add(part.fenchel_young);
         }
@@ -66,14 +67,15 @@ RowSums row_sums(const RowFunctions& rows, std::span<const double> z, std::span<
 }
 
 double loss_sum(const RowFunctions& rows, std::span<const double> z) {
-    CompensatedSum loss;
-    const RowBlocks blocks = RowBlocks::all(rows);
-    std::vector<double> parts(blocks.size());
-    with_curves(rows, [&](const auto& curves) {
-        over_blocks(blocks.size(), [&](std::size_t k) {
-            parts[k] = block_loss(curves, rows, blocks[k], z.data());
+    const auto parts = support::each_stretch(rows.n, [&](std::int64_t first, std::int64_t last) {
+        CompensatedSum part;
+        with_curves(rows, [&](const auto& curves) {
+            for (std::int64_t i = first; i < last; i += kBlockRows)
+                part.add(block_loss(curves, rows, {i, std::min(last, i + kBlockRows)}, z.data()));
         });
+        return part.value();
     });
+    CompensatedSum loss;
     for (const double part : parts)
         loss.add(part);
     return loss.value();
@@ -81,7 +83,7 @@ double loss_sum(const RowFunctions& rows, std::span<const double> z) {
 
 void slopes_at(const RowFunctions& rows, std::span<const double> z, std::span<double> g) {
     with_curves(rows, [&](const auto& curves) {
-        for (const RowBlock& block : RowBlocks::all(rows))
+        for (const RowBlock& block : row_blocks(rows, false))
             block_slopes(curves, rows, block, z.data(), g.data());
     });
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,9 +24,6 @@ _ENTRIES_OF_A_TIMED_PASS = (
 _ENTRIES_PER_GRAM_BLOCK = 1 << 17  # entries of X handled at once: a block that stays in the cache
 _COLUMNS_PER_GATHERED_COLUMN = 50  # one column in so many: then they are gathered for the product
 _VECTORS_TAKEN_TOGETHER = 4  # vectors from which on it pays to take them together
-_PRODUCTS_OF_ONE_GRAM = (
-    1e9  # products of ``X X'`` up to which it is one product, without checkpoints
-)
 _EIGEN_PRODUCTS_PER_CUBE = 3.0  # times n**3: products of an eigendecomposition
 _RANK_TOLERANCE = 1e-13  # of the largest eigenvalue of X X'
 _FULL, _TINY = 0.1, 2_000  # share of stored entries, and entries, from which on and up to which
@@ -74,8 +72,18 @@ def array_if_small(matrix: Any) -> Any:
     return matrix.toarray() if few_zeros else matrix
 
 
-def _has_many_zeros(array: NDArray[Any]) -> bool:
-    return bool(np.count_nonzero(array) < _MOST_STORED_SHARE * array.size)
+def _sum_of_squares(
+    lines: Callable[[slice], NDArray[np.float64]], n: int, block: int, order: int
+) -> NDArray[np.float64]:
+    """Return ``Z'Z`` for n lines of Z, which come in blocks; there is a checkpoint before each."""
+    total = np.zeros((order, order))
+    for first in range(0, n, max(block, 1)):
+        checkpoint(products=0.5 * block * order * order)
+        part = lines(slice(first, min(first + block, n)))
+        if block >= n:  # without a sum
+            return part.T @ part
+        total += part.T @ part
+    return total
 
 
 def take_rows(X: Any, rows: Indices) -> Any:
@@ -170,11 +178,8 @@ class Design:
 
     def _multiplies_at_once(self, count: int) -> bool:
         """Whether one product of NumPy takes less time than `count` products with a vector."""
-        return count >= _VECTORS_TAKEN_TOGETHER and not self.is_sparse and self._is_double
-
-    @property
-    def _is_double(self) -> bool:
-        return bool(self.X.dtype == np.float64)
+        is_double = not self.is_sparse and self.X.dtype == np.float64
+        return bool(count >= _VECTORS_TAKEN_TOGETHER and is_double)
 
     @cached_property
     def _moments(self) -> tuple[Vector, Vector, Vector, Vector, Vector]:
@@ -218,19 +223,7 @@ class Design:
     @cached_property
     def row_gram(self) -> NDArray[np.float64]:
         """``X X'`` as a dense matrix, computed in float64."""
-        checkpoint()
-        if self.is_sparse:
-            return np.asarray((self.X @ self.X.T).toarray(), dtype=np.float64)
-        small = float(self.n_samples) ** 2 * self.n_features <= _PRODUCTS_OF_ONE_GRAM
-        if self.X.dtype == np.float64 and small:
-            return np.asarray(self.X @ self.X.T)
-        gram = np.zeros((self.n_samples, self.n_samples))
-        block = max(64, _ENTRIES_PER_GRAM_BLOCK // self.n_samples)
-        for first in range(0, self.n_features, block):
-            checkpoint()
-            part = self.X[:, first : first + block].astype(np.float64, copy=False)
-            gram += part @ part.T
-        return gram
+        return self.weighted_kernel(np.ones(self.n_features))
 
     @cached_property
     def row_space(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -273,29 +266,26 @@ class Design:
             return self._sparse_gram(weights, columns, intercept)
         everything = k == self.n_features
         root = np.sqrt(weights)
-        gram: NDArray[np.float64] | None = None
         # Blocks of rows keep the scaled copy small whatever the size of X. One scaled copy times
         # itself is a symmetric product, half the work of the product of two matrices.
         # At least as many rows as columns, so that adding up costs little beside the products.
         block = min(max(256, k, _ENTRIES_PER_GRAM_BLOCK // max(1, k)), self.n_samples)
         by_columns = not self.is_sparse and self.X.flags.f_contiguous
         buffer = np.empty((block, k + intercept), order="F" if by_columns else "C")
-        for first in range(0, self.n_samples, block):
-            checkpoint(products=0.5 * block * (k + intercept) ** 2)
-            rows = slice(first, min(first + block, self.n_samples))
+
+        def scaled(rows: slice) -> NDArray[np.float64]:
             part = self.X[rows] if everything else self.X[rows][:, columns]
             if self.is_sparse:
                 part = part.toarray()
-            scaled = buffer[: part.shape[0]]
+            out = buffer[: part.shape[0]]
             if centre is not None:
-                np.subtract(part, centre, out=scaled[:, :k])
-                part = scaled[:, :k]
-            np.multiply(part, root[rows, None], out=scaled[:, :k])
+                part = np.subtract(part, centre, out=out[:, :k])
+            np.multiply(part, root[rows, None], out=out[:, :k])
             if intercept:
-                scaled[:, k] = root[rows]
-            product = scaled.T @ scaled
-            gram = product if gram is None else np.add(gram, product, out=gram)
-        return np.zeros((k + intercept, k + intercept)) if gram is None else gram
+                out[:, k] = root[rows]
+            return out
+
+        return _sum_of_squares(scaled, self.n_samples, block, k + intercept)
 
     def weighted_kernel(self, weights: Vector, centre: Vector | None = None) -> NDArray[np.float64]:
         """Return the n x n matrix ``X diag(weights) X'``; weights must not be negative.
@@ -307,22 +297,18 @@ class Design:
         if self.is_sparse and centre is None:
             scaled = sp.csr_array(self.X.multiply(root))
             return np.asarray((scaled @ scaled.T).toarray())
-        kernel: NDArray[np.float64] | None = None
         # At least as many columns as rows, so that adding up costs little beside the products.
         block = min(max(64, n, _ENTRIES_PER_GRAM_BLOCK // max(1, n)), d)
         buffer = np.empty((n, block), order="F" if self.X.flags.f_contiguous else "C")
-        for first in range(0, d, block):
-            checkpoint(products=0.5 * block * n * n)
-            columns = slice(first, min(first + block, d))
+
+        def scaled_columns(columns: slice) -> NDArray[np.float64]:
             part = self.X[:, columns]
-            scaled = buffer[:, : part.shape[1]]
+            out = buffer[:, : part.shape[1]]
             if centre is not None:
-                np.subtract(part, centre[columns], out=scaled)
-                part = scaled
-            np.multiply(part, root[columns], out=scaled)
-            product = scaled @ scaled.T
-            kernel = product if kernel is None else np.add(kernel, product, out=kernel)
-        return np.zeros((n, n)) if kernel is None else kernel
+                part = np.subtract(part, centre[columns], out=out)
+            return np.asarray(np.multiply(part, root[columns], out=out).T)
+
+        return _sum_of_squares(scaled_columns, d, block, n)
 
     def dense_columns(self, columns: Indices) -> NDArray[np.float64]:
         """Return a dense float64 copy of some columns."""
@@ -367,7 +353,7 @@ class Design:
         step = max(self.n_samples // _ROWS_TO_COUNT_ZEROS, 1)
         least, most = _ENTRIES_WORTH_COMPRESSING
         fits = not self.is_sparse and least <= self.n_samples * self.n_features <= most
-        if not fits or not _has_many_zeros(self.X[::step]):
+        if not fits or np.mean(self.X[::step] != 0) >= _MOST_STORED_SHARE:
             return self.by_rows
         stored = self.X != 0
         starts = np.append(0, np.cumsum(np.count_nonzero(stored, axis=1))).astype(np.int32)

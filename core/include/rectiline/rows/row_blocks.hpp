@@ -4,7 +4,6 @@
 
 #include "rectiline/rooms.hpp"
 #include "rectiline/rows/rows.hpp"
-#include "rectiline/support/threads.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -18,43 +17,19 @@ struct RowBlock {
     std::int64_t size() const { return last - first; }
 };
 
-class RowBlocks {
-  public:
-    static constexpr std::int64_t kRows = 256;
+inline constexpr std::int64_t kBlockRows = 256;
 
-    // All rows, or those of the blocks with weight.
-    static RowBlocks all(const RowFunctions& rows) { return RowBlocks(rows, false); }
-    static RowBlocks with_weight(const RowFunctions& rows) { return RowBlocks(rows, true); }
-
-    auto begin() const { return used_.begin(); }
-    auto end() const { return used_.end(); }
-    std::size_t size() const { return used_.size(); }
-    const RowBlock& operator[](std::size_t k) const { return used_[k]; }
-
-  private:
-    RowBlocks(const RowFunctions& rows, bool look) {
-        used_.reserve(static_cast<std::size_t>(rows.n / kRows + 1));
-        for (std::int64_t i = 0; i < rows.n; i += kRows) {
-            const RowBlock block{i, std::min(rows.n, i + kRows)};
-            const bool used =
-                !look || std::any_of(rows.weight + block.first, rows.weight + block.last,
-                                     [](double weight) { return weight > 0; });
-            if (used) used_.push_back(block);
-        }
+// Blocks of all rows, or only those in which some row has a weight.
+inline std::vector<RowBlock> row_blocks(const RowFunctions& rows, bool with_weight) {
+    std::vector<RowBlock> used;
+    used.reserve(static_cast<std::size_t>(rows.n / kBlockRows + 1));
+    for (std::int64_t i = 0; i < rows.n; i += kBlockRows) {
+        const RowBlock block{i, std::min(rows.n, i + kBlockRows)};
+        if (!with_weight || std::any_of(rows.weight + block.first, rows.weight + block.last,
+                                        [](double weight) { return weight > 0; }))
+            used.push_back(block);
     }
-    std::vector<RowBlock> used_;
-};
-
-// Calls work(k) for the places of blocks, in threads if there are many.
-template <class Work>
-void over_blocks(std::size_t count, const Work& work) {
-    constexpr std::size_t kShare = 32;
-    support::parallel_chunks(
-        static_cast<std::int64_t>((count + kShare - 1) / kShare), [&](std::int64_t c) {
-            const std::size_t first = static_cast<std::size_t>(c) * kShare;
-            for (std::size_t k = first; k < std::min(count, first + kShare); ++k)
-                work(k);
-        });
+    return used;
 }
 
 }  // namespace rectiline::rows

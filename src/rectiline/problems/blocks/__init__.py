@@ -5,7 +5,6 @@ from rectiline.problems._data import BlockData
 from rectiline.problems._samples import Samples
 from rectiline.problems.blocks._aggregate import with_frozen_rows
 from rectiline.problems.blocks._dual import SplitDual
-from rectiline.problems.blocks._facts import RowFacts
 from rectiline.problems.blocks._next_split import LengthBound, NextSplit
 from rectiline.problems.blocks._pass import (
     NearRows,
@@ -14,7 +13,13 @@ from rectiline.problems.blocks._pass import (
     Totals,
     run_pass,
 )
-from rectiline.problems.blocks._prove import BlockProof, judge, prove_blocks
+from rectiline.problems.blocks._prove import (
+    BlockProof,
+    RowFacts,
+    judge,
+    prove_answers,
+    prove_blocks,
+)
 
 __all__ = [
     "BlockData",
@@ -32,6 +37,7 @@ __all__ = [
     "Totals",
     "fold_of_rows",
     "judge",
+    "prove_answers",
     "prove_blocks",
     "run_pass",
     "with_frozen_rows",

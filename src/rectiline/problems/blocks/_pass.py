@@ -130,9 +130,9 @@ def run_block(block: Block, state: PassState) -> list[Answer] | None:
         from rectiline.problems.blocks._tensor import run_tensor_block
 
         return run_tensor_block(block, state)
-    view = Design(block.X).view if block.n_rows else None
+    view = Design(block.X).view
     encoded: dict[Any, Samples] = {}  # equal targets are encoded once
-    members, paid, listed, multipliers = [], [], [], []
+    members, asked = [], []
     for query in state.queries:
         encoding = query.samples.encoding
         if encoding not in encoded:
@@ -148,28 +148,24 @@ def run_block(block: Block, state: PassState) -> list[Answer] | None:
             split = replace(query.next_split, always=always).parts
         given = (here, query.split, out, split, query.measure)
         members.append(_core.PassMember(samples.rows, point, state.fit_intercept, *given))
-        paid.append(samples)
-        listed.append(here)
-        multipliers.append(out)
-    if view is None:
-        return [_nothing(block, query) for query in state.queries]
+        asked.append((query, samples, here, out))
     found = _core.run_pass(view, members, state.fit_intercept, state.seconds)
     if found is None:
         return None
     answers = []
-    parts = zip(state.queries, paid, listed, multipliers, found, strict=True)
-    for query, samples, here, out, sums in parts:
+    for (query, samples, here, out), sums in zip(asked, found, strict=True):
         _refuse_non_finite(block, sums)
         if query.is_precise:
             sums |= _precise_sums(view, out)
-        at = here if query.collect else sums.pop("near")
+        near = sums.pop("near")
+        at = here if query.collect else near
         copied = at if state.copies else at[:0]
-        near = NearRows(at + block.start, block.X[copied], samples.take(copied))
+        rows = NearRows(at + block.start, block.X[copied], samples.take(copied))
         at_zero = 0.0
         if query.measure and state.copies:
             at_zero = samples.loss_at_zero
             sums["measured_weight"] = samples.total_weight
-        answers.append(Answer(sums, near, at_zero, block.n_rows))
+        answers.append(Answer(sums, rows, at_zero, block.n_rows))
     return answers
 
 
@@ -192,11 +188,6 @@ def in_block(rows: NDArray[np.int64], block: Block) -> NDArray[np.int64]:
     return rows[first:last] - block.start
 
 
-def _nothing(block: Block, query: Query) -> Answer:
-    empty = np.zeros(0, dtype=np.int64)
-    return Answer({}, NearRows(empty, block.X[:0], query.samples.of_block(block)))
-
-
 def _refuse_non_finite(block: Block, sums: dict[str, Any]) -> None:
     """Raise if X holds NaN or infinity; sums show it without a look at X."""
     numbers = (sums["loss"], sums["total"], sums["change_total"])
@@ -208,49 +199,31 @@ def _refuse_non_finite(block: Block, sums: dict[str, Any]) -> None:
 class Totals:
     """Sums of the answers to one query over all blocks."""
 
-    _SUMMED = (
-        "loss",
-        "gap",
-        "error",
-        "total",
-        "total_size",
-        "weight",
-        "change_total",
-        "gradient",
-        "sizes",
-        "change",
-        "curvature",
-        "measured_weight",
-        "gradient_rest",
-        "gradient_error",
-        "total_error",
-    )
+    _LARGEST = ("steepest", "depth")  # of all blocks, instead of their sum
 
     def __init__(self, n_features: int) -> None:
         zero = np.zeros(n_features)
-        self._sums: dict[str, Any] = {"gradient": zero, "change": zero}
+        # `depth`: most terms added one after the other; blocks in the core say nothing of it
+        self._sums: dict[str, Any] = {"gradient": zero, "change": zero, "depth": 0.0}
         self._lost: dict[str, Any] = {}
         self._near: list[NearRows] = []
         self._whole: tuple[RowBlocks, Samples | BlockSamples] | None = None
         self.loss_at_zero = 0.0
-        self.steepest = 0.0
-        self.depth = 0.0  # most terms added one after the other; blocks in the core say nothing
 
     def add(self, answer: Answer) -> None:
         """Add the answer of the next block."""
-        sums = answer.sums
-        for name in self._SUMMED:
-            value = sums.get(name)
-            if value is None or (type(value) is not float and np.size(value) == 0):
+        for name, value in answer.sums.items():
+            if type(value) is not float and np.size(value) == 0:
                 continue
             old = self._sums.get(name, 0.0)
+            if name in self._LARGEST:
+                self._sums[name] = max(old, value)
+                continue
             new = old + value
             part = new - old
             lost = (old - (new - part)) + (value - part)
             self._sums[name] = new
             self._lost[name] = self._lost.get(name, 0.0) + lost
-        self.steepest = max(self.steepest, sums.get("steepest", 0.0))
-        self.depth = max(self.depth, sums.get("depth", 0.0))
         self.loss_at_zero += answer.loss_at_zero
         self._near.append(answer.near)
 
@@ -258,8 +231,7 @@ class Totals:
         """Return the sums over the rows of both, without the rows that were collected."""
         both = Totals(self._sums["gradient"].size)
         for one in (self, other):
-            sums: dict[str, Any] = {name: one[name] for name in one._sums}
-            sums |= {"steepest": one.steepest, "depth": one.depth}
+            sums = {name: one[name] for name in one._sums}
             both.add(Answer(sums, one._near[0], one.loss_at_zero))
         return both
 

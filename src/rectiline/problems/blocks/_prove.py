@@ -6,6 +6,7 @@ costs little. Frozen rows only set the target of the repair.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,15 +18,54 @@ from rectiline.problems._certificate import Certificate, DualPoint
 from rectiline.problems._problem import Problem
 from rectiline.problems._terms import PenaltyTerms, Terms
 from rectiline.problems.blocks._dual import SplitDual
-from rectiline.problems.blocks._facts import RowFacts
 from rectiline.problems.blocks._pass import NearRows, PassState, Query, Totals, run_pass
 from rectiline.problems.proof._measure import FrozenRows
 from rectiline.problems.proof._numbers import UNIT
 from rectiline.problems.proof._prove import balanced, closed_pair
 
-__all__ = ["BlockProof", "judge", "prove_blocks"]
+__all__ = ["BlockProof", "RowFacts", "judge", "prove_answers", "prove_blocks"]
 
 _UNITS_LOST_BY_A_SUM = 192  # units of roundoff that a sum over rows may lose, see pass.cpp
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RowFacts:
+    """Sums over all rows that do not depend on an answer.
+
+    Attributes
+    ----------
+    sizes : ndarray of shape (n_features,)
+        Sum of ``weight_i |x_ij|`` for each column, or a bound on it.
+    loss_at_zero : float
+        Sum of the losses at zero coefficients and intercept.
+    least_loss : float
+        Sum of the smallest values of the losses.
+    coef_unit : ndarray of shape (n_features,)
+        What a coefficient must be to move the predictions by their typical size.
+    """
+
+    sizes: Vector
+    loss_at_zero: float
+    least_loss: float
+    coef_unit: Vector
+
+    @classmethod
+    def in_memory(cls, problem: Problem) -> RowFacts:
+        """Return the facts about a problem in memory, which take no pass."""
+        columns = problem.design.norm_bounds.columns  # bounds the sizes, by Cauchy and Schwarz
+        sizes = columns * float(np.linalg.norm(problem.weight))
+        # The unit takes a look at X, and only constraints ask for it.
+        unit = problem.coef_unit if problem.is_constrained else np.ones(problem.n_features)
+        return cls(sizes, problem.loss_at_zero, problem.least_loss, unit)
+
+    @classmethod
+    def measured(cls, problem: Problem, totals: Totals, argument_scale: float = 1.0) -> RowFacts:
+        """Return what a pass has measured; `argument_scale` is that of a sample of the rows."""
+        sizes, weight = np.asarray(totals["sizes"]), float(totals["measured_weight"])
+        least = weight * min(float(one.curve.minimum()[1]) for one in problem.losses)
+        mean = sizes / max(weight, 1e-300)
+        unit = np.where(mean > 0, argument_scale / np.where(mean > 0, mean, 1.0), 0.0)
+        return cls(sizes, totals.loss_at_zero, least, unit)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -63,19 +103,39 @@ def prove_blocks(problem: Problem, coef: ArrayLike, intercept: float, dual: Any)
             f"{type(dual).__name__}."
         )
     _checked_dual(problem, dual)
-    query = Query(
-        problem.samples,
-        b,
-        b0,
-        split=(dual.split_coef, dual.split_intercept),
-        listed=dual.rows,
-        collect=True,
-        measure=True,
+    return prove_answers([(problem, b, b0, dual)])[0].certificate
+
+
+def prove_answers(
+    answers: Sequence[tuple[Problem, Vector, float, SplitDual]], tol: float = 0.0, also: Any = None
+) -> list[BlockProof]:
+    """Return proofs of pairs of problems on the same rows, with one pass over the rows.
+
+    `tol` and `also` are as for `judge` and `run_pass`. There is no proof if a pair lists rows that
+    there are not.
+    """
+    queries = tuple(
+        Query(
+            problem.samples,
+            coef,
+            intercept,
+            split=(dual.split_coef, dual.split_intercept),
+            listed=dual.rows,
+            collect=True,
+            measure=True,
+        )
+        for problem, coef, intercept, dual in answers
     )
-    totals = run_pass(problem.blocks, PassState((query,), problem.fit_intercept))
-    assert totals is not None
-    facts = RowFacts.measured(problem, totals[0])
-    return judge(problem, facts, b, b0, dual, totals[0], totals[0].near()).certificate
+    first = answers[0][0]
+    found = run_pass(first.blocks, PassState(queries, first.fit_intercept), also=also)
+    assert found is not None  # there was no limit
+    proofs = []
+    for (problem, coef, intercept, dual), totals in zip(answers, found, strict=True):
+        if totals.near_rows.size != dual.rows.size:
+            return []
+        facts = RowFacts.measured(problem, totals)
+        proofs.append(judge(problem, facts, coef, intercept, dual, totals, totals.near(), tol))
+    return proofs
 
 
 def _checked_dual(problem: Problem, dual: SplitDual) -> None:
@@ -132,9 +192,10 @@ def judge(
 
 def _frozen_rows(totals: Totals, facts: RowFacts, least_loss: float) -> FrozenRows:
     """Return what the rows that are not listed add, from the sums of a pass."""
-    rounding = (_UNITS_LOST_BY_A_SUM + totals.depth) * UNIT
+    rounding = (_UNITS_LOST_BY_A_SUM + totals["depth"]) * UNIT
     loss = float(totals["loss"])
-    gradient_size, total_size = totals.steepest * facts.sizes, float(totals["total_size"])
+    steepest, total_size = float(totals["steepest"]), float(totals["total_size"])
+    gradient_size = steepest * facts.sizes
     gradient_error, total_error = rounding * gradient_size, rounding * total_size
     gradient, rest = totals.parts("gradient")
     if totals.has("gradient_error"):
@@ -151,7 +212,7 @@ def _frozen_rows(totals: Totals, facts: RowFacts, least_loss: float) -> FrozenRo
         total_error=total_error,
         rounding=rounding,
         loss=loss,
-        loss_error=totals.steepest * float(totals["error"]) + rounding * abs(loss),
+        loss_error=steepest * float(totals["error"]) + rounding * abs(loss),
         gap=float(totals["gap"]),
         least_loss=least_loss,
         loss_at_zero=facts.loss_at_zero,

@@ -117,12 +117,7 @@ class TensorCurve:
                 far = 1e300 * torch.sign(s - self.slope[k])
                 touch = self.at[k] + far
             length = (_clamped(t, low, high) - _clamped(touch, low, high)).abs()
-            if curvature == 0 and (k == 0 or k == count):
-                inner = high if k == 0 else low
-                length = (inner - t).clamp_min(0) if k == 0 else (t - inner).clamp_min(0)
-                excess = (s - self.slope[k]) if k == 0 else (self.slope[k] - s)
-            else:
-                excess = torch.maximum(first - s, s - last)
+            excess = torch.maximum(first - s, s - last)
             total += length * (excess.clamp_min(0) + 0.5 * curvature * length)
         return total
 

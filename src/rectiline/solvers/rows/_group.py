@@ -75,6 +75,7 @@ class RowMember:
 
     group: RowGroup
     place: int
+    seed: int = 0
 
     @classmethod
     def apply(cls, problem: Problem | JudgedInPasses) -> RowMember:
@@ -85,6 +86,11 @@ class RowMember:
     def run(self) -> RowRun | None:
         """The moving state, once there is a sample."""
         return self.group.runs[self.place] if self.group.runs else None
+
+    def counted(self) -> dict[str, int]:
+        """Return the passes of the group, and the most rows that were kept."""
+        kept = 0 if self.run is None else self.run.rows_kept
+        return {"passes": self.group.passes, "rows_kept": kept}
 
     def point_of(self, *_: Any) -> None:
         """Return nothing: a sample is a better start than any pair."""

@@ -26,7 +26,6 @@ _LEAST_ROWS = 20  # near a kink, per column, that its density is estimated from
 _RARE_ROWS = 30  # rows of the sample with an entry in a column, below which little is known of it
 _ROUGH_ARGUMENT = 1e-6  # of the arguments' scale: how exact the answer on a sample is at best
 _ROUGHNESS = 1e-3  # share of the sampling variance that is left where all rows are drawn
-_CHUNK = 4096  # rows whose lengths are worked out together
 _SKETCHED = 32  # combinations of directions that stand for all of them: lengths within about 12 %
 
 
@@ -70,7 +69,9 @@ def first_split(
     reach = max(reach, share_reach(min(least, largest)))
     if not np.isfinite(reach):  # no row is ever near: a loss without knots
         reach = _MOST_DEVIATIONS
-    split = NextSplit(max(reach, 1e-9), longest, directions, _length_bound(problem, every))
+    design = problem.design
+    mean = np.zeros(problem.n_features) if design.is_sparse else design.column_means()
+    split = NextSplit(max(reach, 1e-9), longest, directions, LengthBound.of(every, mean))
     return split, is_crowded
 
 
@@ -95,15 +96,6 @@ def _crossing_reach(
     pays = problem.weight * np.maximum(beyond, 0.0) * (jump[index] + bend[index] * length)
     frozen = int(np.searchsorted(np.cumsum(pays[order[::-1]]), allowed))
     return float(min(ratio[order[-frozen]] if frozen else np.inf, _MOST_DEVIATIONS))
-
-
-def _length_bound(problem: Problem, directions: Matrix) -> LengthBound:
-    """Return a bound on the lengths of rows around their mean, or around zero if X is sparse."""
-    design = problem.design
-    mean = np.zeros(problem.n_features)
-    if not design.is_sparse:
-        mean = design.column_means()
-    return LengthBound.of(directions, mean)
 
 
 def _bends(problem: Problem) -> list[list[tuple[float, float, float]]]:
@@ -202,13 +194,7 @@ def _rare_units(problem: Problem) -> Vector:
 
 def _lengths(problem: Problem, directions: Matrix) -> Vector:
     """Return ``|D x|`` for every row."""
-    d = problem.n_features
-    X = problem.design.by_rows.X
-    length = np.empty(problem.n_samples)
-    for first in range(0, length.size, _CHUNK):
-        some = slice(first, first + _CHUNK)
-        moved = np.asarray(X[some] @ directions[:, :d].T, dtype=np.float64)
-        if problem.fit_intercept:
-            moved += directions[:, d]
-        length[some] = np.sqrt((moved * moved).sum(axis=1))
-    return length
+    moved = np.asarray(problem.design.X @ directions[:, : problem.n_features].T, np.float64)
+    if problem.fit_intercept:
+        moved += directions[:, -1]
+    return np.asarray(np.sqrt((moved * moved).sum(axis=1)))

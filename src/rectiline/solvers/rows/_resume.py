@@ -6,24 +6,14 @@ import hashlib
 import os
 import pickle
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from rectiline._typing import Vector
 from rectiline.problems import Problem
-from rectiline.problems.blocks import (
-    BlockProof,
-    PassState,
-    Query,
-    RowFacts,
-    SplitDual,
-    Totals,
-    judge,
-    run_pass,
-)
+from rectiline.problems.blocks import BlockProof, SplitDual, Totals, prove_answers
 from rectiline.solvers.rows._draw import RowSample, draw_block, drawing_for_later
 
 __all__ = ["Checkpoint", "EarlierAnswer", "evaluated_answers"]
@@ -31,8 +21,7 @@ __all__ = ["Checkpoint", "EarlierAnswer", "evaluated_answers"]
 _FORMAT = 1
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class EarlierAnswer:
+class EarlierAnswer(NamedTuple):
     """An answer that may still hold, and what a pass has proved about it."""
 
     coef: Vector
@@ -51,33 +40,14 @@ def evaluated_answers(
     pairs = list(zip(problems, answers, strict=True))
     if not pairs or not all(_fits(*pair) for pair in pairs):
         return []
-    first = problems[0]
-    queries = [
-        Query(
-            one.samples,
-            answer.coef,
-            answer.intercept,
-            split=(answer.dual.split_coef, answer.dual.split_intercept),
-            listed=answer.dual.rows,
-            collect=True,
-            measure=True,
-        )
-        for one, answer in pairs
-    ]
-    drawing = drawing_for_later(first, seed)
+    drawing = drawing_for_later(problems[0], seed)
     also = None if drawing is None else (draw_block, drawing.state, drawing.add)
-    found = run_pass(first.blocks, PassState(tuple(queries), first.fit_intercept), also=also)
-    assert found is not None
+    proofs = prove_answers(
+        [(one, answer.coef, answer.intercept, answer.dual) for one, answer in pairs], tol, also
+    )
     sample = None if drawing is None else drawing.finish_and_hold()
-    found_out = []
-    for (one, answer), totals in zip(pairs, found, strict=True):
-        if totals.near_rows.size != answer.dual.rows.size:  # it is about more rows than there are
-            return []
-        facts = RowFacts.measured(one, totals)
-        point = (answer.coef, answer.intercept, answer.dual)
-        proof = judge(one, facts, *point, totals, totals.near(), tol)
-        found_out.append(EarlierAnswer(answer.coef, answer.intercept, proof, sample))
-    return found_out
+    found = zip(answers, proofs, strict=False)
+    return [EarlierAnswer(one.coef, one.intercept, proof, sample) for one, proof in found]
 
 
 def _fits(problem: Problem, answer: Any) -> bool:

@@ -13,7 +13,7 @@ their passes: each block is read once for all of them (`_group`).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from rectiline.problems import Certificate
@@ -22,22 +22,6 @@ from rectiline.solvers.rows._group import RowMember
 from rectiline.solvers.rows._row_run import RowRun
 
 __all__ = ["Rows", "RowsTrial"]
-
-
-@dataclass(frozen=True, slots=True)
-class RowsState:
-    """A problem of a group; what moves is in its `RowRun`."""
-
-    member: RowMember
-    seed: int
-
-    def counted(self) -> dict[str, int]:
-        """Return the passes of the group, and the most rows that were kept."""
-        run = self.member.run
-        return {
-            "passes": self.member.group.passes,
-            "rows_kept": 0 if run is None else run.rows_kept,
-        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,24 +39,22 @@ class Rows:
         """Return None: rows of any problem can be skipped."""
         return None
 
-    def start(self, form: RowMember, warm: None, seed: int) -> RowsState:
+    def start(self, form: RowMember, warm: None, seed: int) -> RowMember:
         """Return the state before anything is known; the sample is drawn by the first burst."""
-        return RowsState(form, seed)
+        return replace(form, seed=seed)
 
-    def advance(self, state: RowsState, budget: Budget) -> Step:
+    def advance(self, state: RowMember, budget: Budget) -> Step:
         """Make one round."""
-        member = state.member
-        return member.group.advance(member.place, budget, state.seed, self.declines)
+        return state.group.advance(state.place, budget, state.seed, self.declines)
 
-    def point(self, state: RowsState) -> RowRun | None:
+    def point(self, state: RowMember) -> RowRun | None:
         """Return the judged candidate; None before there is a sample."""
-        return state.member.run
+        return state.run
 
-    def learn(self, state: RowsState, certificate: Certificate) -> None:
+    def learn(self, state: RowMember, certificate: Certificate) -> None:
         """Prepare the next round: the candidate was refused."""
-        run = state.member.run
-        if run is not None and run.judged is not None:
-            run.go_on(certificate)
+        if state.run is not None and state.run.judged is not None:
+            state.run.go_on(certificate)
 
 
 @dataclass(frozen=True, slots=True)
