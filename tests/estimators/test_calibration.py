@@ -5,9 +5,12 @@ import pandas as pd
 import pytest
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import load_iris
+from sklearn.model_selection import PredefinedSplit
 
+import rectiline as rl
 from rectiline.constraints import Fairness
 from rectiline.estimators import PLQClassifier
+from rectiline.problems.blocks import fold_of_rows
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((1500, 2))
@@ -56,3 +59,25 @@ def test_several_classes():
     X, y = load_iris(return_X_y=True)
     found = PLQClassifier(calibration="sigmoid").fit(X, y).predict_proba(X)
     assert found.shape == (150, 3) and np.mean(found.argmax(axis=1) == y) > 0.9
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("method", ["sigmoid", "isotonic"])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_rows_in_blocks_get_the_probabilities_of_arrays(n_classes, method, weighted):
+    rng = np.random.default_rng(0)
+    n = 3000
+    X = rng.standard_normal((n, 3))
+    z = X @ [1.0, 2.0, 3.0] + 2 * rng.standard_normal(n)
+    y = np.where(z > 0, "up", "down") if n_classes == 2 else np.digitize(z, [-2, 2])
+    weight = rng.integers(0, 3, n).astype(float) if weighted else None
+    rows = rl.rows.from_arrays(X, y, weight, block_rows=700)
+    options = {"loss": "squared_hinge", "tol": 1e-9}
+    found = rl.PLQClassifier(calibration=method, **options).fit(rows)
+    folds = PredefinedSplit(fold_of_rows(np.arange(n), 5))
+    expected = CalibratedClassifierCV(
+        rl.PLQClassifier(**options), method=method, cv=folds, ensemble=False
+    ).fit(X, y, sample_weight=weight)
+    np.testing.assert_allclose(found.predict_proba(rows), expected.predict_proba(X), atol=1e-7)
+    np.testing.assert_array_equal(found.predict_proba(rows), found.predict_proba(X))
+    np.testing.assert_array_equal(found.calibrated_.predict_proba(X), found.predict_proba(X))

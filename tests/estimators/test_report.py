@@ -72,6 +72,26 @@ def test_standard_errors_and_groups_are_shown(tmp_path: Path) -> None:
     assert f"{fair.fairness_['mean_decision'][0]:.4g}" in text
 
 
+@pytest.mark.parametrize("name", ["regressor", "classifier", "quantiles"])
+def test_a_page_about_rows_in_blocks_says_what_that_of_arrays_does(
+    name: str, tmp_path: Path
+) -> None:
+    model, data, target = CASES[name]
+    rows = rl.rows.from_arrays(np.asarray(data), np.asarray(target), block_rows=50)
+    shown = []
+    given = {"constraints": {2: ">=0"}} if name == "regressor" else {}
+    for fitted_on in ((np.asarray(data), np.asarray(target)), (rows,)):
+        page = tmp_path / "fit.html"
+        make = type(model)(**(model.get_params() | given | {"tol": 1e-9}))
+        make.fit(*fitted_on).report(page, *fitted_on)
+        text = page.read_text("utf-8")
+        found = re.findall(r"95 %: ([-0-9.]+), ([-0-9.]+), ([-0-9.]+)\.<", text)
+        shown.append(np.array(found, dtype=float))
+        assert "relative gap" in text
+    assert shown[0].size
+    np.testing.assert_allclose(shown[1], shown[0], rtol=2e-3, atol=2e-3)
+
+
 def test_wrong_use_is_named_and_writes_nothing(tmp_path: Path) -> None:
     page = tmp_path / "fit.html"
     model = rl.PLQRegressor().fit(X, Y)

@@ -208,10 +208,10 @@ class TestRefusals:
                 model.fit(rl.rows.from_arrays(X))
 
     def test_what_needs_arrays(self, rows):
-        with pytest.raises(ValueError, match="calibration"):
-            rl.PLQClassifier(calibration="sigmoid").fit(rl.rows.from_arrays(X, CODES))
         with pytest.raises(ValueError, match="sensitive_features"):
             rl.PLQRegressor().fit(rows, sensitive_features=CODES)
+        with pytest.raises(ValueError, match="weights='adaptive'"):
+            rl.PLQRegressor(penalty="l1", penalty_params={"weights": "adaptive"}).fit(rows)
 
     def test_solvers(self, rows):
         with pytest.raises(UnsupportedProblemError, match="newton"):

@@ -14,15 +14,17 @@ from sklearn.calibration import CalibratedClassifierCV
 from sklearn.linear_model._base import SparseCoefMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import _ovr_decision_function
-from sklearn.utils.validation import check_is_fitted
 
-from rectiline.estimators._check import like, linear_scores, on_host
+from rectiline._polling import Clock
+from rectiline.estimators._calibrate import calibrated_on_rows, probabilities
+from rectiline.estimators._check import linear_scores
 from rectiline.estimators._docs import documented
 from rectiline.estimators._fairness import fairness_table, is_fairness
 from rectiline.estimators._inference import InferenceMixin, InferenceTerms
 from rectiline.estimators._linear import LinearFitMixin
 from rectiline.estimators._parameters import TermParameters, keeps_parameters, make_loss
 from rectiline.estimators._rows import predicted, with_targets
+from rectiline.estimators._run import RunOptions
 from rectiline.estimators._search import SearchMixin
 from rectiline.estimators._tasks import (
     FitData,
@@ -78,7 +80,8 @@ class PLQClassifier(
         How more than two classes become two-class problems.
     calibration : {"sigmoid", "isotonic"}, optional
         Fit probabilities as well, by this calibration of decisions on 5 folds; `predict_proba`
-        exists only then. The coefficients do not change; a fit takes about six times as long.
+        exists only then. The coefficients do not change; a fit takes about six times as long. Rows
+        in blocks are put into folds by a hash of their number, and the folds share passes.
     {fit_intercept}
     {running}
     {warm_start}
@@ -147,10 +150,10 @@ class PLQClassifier(
         return True
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, *given: Any, **params: Any) -> Self:
-        super()._fit(X, y, sample_weight, *given, **params)
         self.__dict__.pop("calibrated_", None)
+        super()._fit(X, y, sample_weight, *given, **params)
         method = getattr(self, "calibration", None)
-        if method is not None:
+        if method is not None and not hasattr(self, "calibrated_"):
             sensitive = {} if given[0] is None else {"sensitive_features": given[0]}
             plain = clone(self).set_params(calibration=None, callback=None)
             self.calibrated_ = CalibratedClassifierCV(
@@ -162,6 +165,9 @@ class PLQClassifier(
         super()._set_fitted(data, solutions)
         self.classes_ = data.classes
         self.__dict__.pop("fairness_", None)
+        if data.rows is not None and getattr(self, "calibration", None) is not None:
+            options = RunOptions.of(self, Clock.with_grace(self.time_limit))
+            self.calibrated_ = calibrated_on_rows(self, data, _CALIBRATION_FOLDS, options)
         if data.groups is None or data.tasks[0].samples is not None:
             return
         targets = np.column_stack([task.targets > 0 for task in data.tasks])
@@ -222,15 +228,16 @@ class PLQClassifier(
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        X : array-like, sparse matrix of shape (n_samples, n_features), or source of rows
 
         Returns
         -------
         ndarray of shape (n_samples, n_classes)
         """
-        check_is_fitted(self)
-        found = np.asarray(self.calibrated_.predict_proba(on_host(X)))
-        return cast(NDArray[np.float64], like(found, X))
+        return cast(NDArray[np.float64], predicted(self, X, False, "_probabilities"))
+
+    def _probabilities(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+        return probabilities(self.calibrated_, self._decisions(scores))
 
     def _decisions(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the confidence scores of rows from their products with the coefficients."""

@@ -119,7 +119,7 @@ class LinearFitMixin(ProofMixin, Generic[Scalar]):
     def _read_rows(self, rows: RowBlocks, sensitive_features: Any) -> FitData:
         if not rows.has_target:
             raise ValueError(f"{type(self).__name__}.fit needs targets y; these rows have none.")
-        names = ("calibration", "fixed_effects", "categorical")
+        names = ("fixed_effects", "categorical")
         asked = {name: getattr(self, name, None) is not None for name in names} | {
             "sensitive_features": sensitive_features is not None,
             "weights='adaptive'": is_adaptive(self),

@@ -13,11 +13,12 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from rectiline.estimators._base import BaseLinear
+from rectiline.estimators._rows import refuse_on_rows, with_targets
 from rectiline.estimators._run import seed_of
 from rectiline.estimators._saved import save_fit
 from rectiline.problems import Certificate, Problem
 from rectiline.problems.blocks import SplitDual
-from rectiline.rows import is_source
+from rectiline.rows import TensorRows
 from rectiline.solvers import Solution, solve
 
 Value = TypeVar("Value")
@@ -198,7 +199,7 @@ class ProofMixin(BaseLinear):
         self,
         path: str | os.PathLike[str],
         X: Any,
-        y: ArrayLike,
+        y: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
         *,
         inference: str | None = None,
@@ -213,8 +214,8 @@ class ProofMixin(BaseLinear):
         ----------
         path : str or path
             The file to write, such as "fit.html".
-        X, y : array-like
-            The data of the fit.
+        X, y : array-like, or rows in blocks and None
+            The data of the fit. Of rows in blocks the targets and predictions are held in memory.
         sample_weight : array-like of shape (n_samples,), optional
             The weights of the fit.
         inference : str, optional
@@ -227,14 +228,13 @@ class ProofMixin(BaseLinear):
         """
         from rectiline.reports import write_report
 
-        if is_source(X):
-            raise TypeError(
-                "report shows residuals: it needs X and y in memory, not rows in blocks."
-            )
         again = proved_again(self, "report", X, y, sample_weight, **fit_params)
         table: Any = getattr(self, "summary_", None)
         if inference is not None:
             table = self.summary(X, y, inference, sample_weight=sample_weight)
+        if again.data.rows is not None:
+            refuse_on_rows(self, **{"a report of rows on a GPU": isinstance(X, TensorRows)})
+            _, y, _ = with_targets(again.data.rows, None, None)
         titles = list(map(str, self._coef_titles()))
         count = len(again.problems)
         write_report(

@@ -160,7 +160,7 @@ class RowSearch(Search):
         for fold in range(self.n_folds):
             held = float(self.constants[fold][0, 0]) if self.constants else 0.0
             factor = self.model._path_factor(total - held)
-            parts += [(_without_fold(one, fold, self.n_folds), factor) for one in whole]
+            parts += [(without_fold(one, fold, self.n_folds), factor) for one in whole]
         return [*parts, *((one, self.model._path_factor(total)) for one in whole)]
 
     def _solve(
@@ -205,7 +205,7 @@ class RowSearch(Search):
         return np.column_stack([self.score.value(constant, one) for constant, one in pairs])
 
 
-def _without_fold(problem: Problem, fold: int, n_folds: int) -> Problem:
+def without_fold(problem: Problem, fold: int, n_folds: int) -> Problem:
     """Return a problem on rows in blocks in which those of a fold have no weight."""
     samples: Any = problem.samples
     source = BlockData(problem.blocks, samples.without_fold(fold, n_folds))

@@ -151,7 +151,7 @@ def statement(problem: Problem, y: Any, unit: float = 1.0) -> str:
         "<mo>,</mo><msubsup><mi>x</mi><mi>i</mi><mo>&prime;</mo></msubsup><mi>b</mi>"
         f"{intercept}<mo>)</mo>{penalty}{'<mo>)</mo>' if factor else ''}</math>"
     )
-    weights = problem.weight
+    weights = problem.weight if problem.is_in_memory else np.zeros(0)
     same = weights.size and (weights == weights[0]).all()
     rows = [
         ("rows and columns", f"{problem.n_samples:,} × {problem.n_features:,}"),
@@ -215,8 +215,13 @@ def _draw_bars(names: Sequence[str], values: Vector, ax: Any) -> None:
 
 def fit(problem: Problem, solution: Solution) -> str:
     """Return a histogram of the residuals, margins or predictions."""
-    z = problem.design.dot(solution.coef) + solution.intercept
-    t = problem.direction * z + problem.offset
+    samples, point = problem.samples, (solution.coef, solution.intercept)
+    if problem.is_in_memory:
+        z = problem.design.dot(solution.coef) + solution.intercept
+        t = problem.direction * z + problem.offset
+    else:
+        parts = problem.blocks.map_blocks(_block_arguments, (samples, *point))
+        t = np.concatenate(list(parts))
     kind = problem.losses[0].of
     title, axis = {
         "residual": ("Residuals", "y minus prediction"),
@@ -232,6 +237,13 @@ def fit(problem: Problem, solution: Solution) -> str:
         ax.set(xlabel=axis, ylabel="rows")
 
     return section(title, picture(draw) + words)
+
+
+def _block_arguments(block: Any, state: tuple[Any, Vector, float]) -> Vector:
+    """Return the arguments of the losses of a block of rows, at a point."""
+    samples, coef, intercept = state
+    paid = samples.of_block(block)
+    return np.asarray(paid.direction * (block.X @ coef + intercept) + paid.offset)
 
 
 def constraints(names: Sequence[str], problem: Problem, solution: Solution) -> str:
