@@ -85,25 +85,20 @@ RECTILINE_MULTIVERSION Offers block_offers(const RowFunctions& rows, const Ends&
     return {inside, all};
 }
 
-struct Moved {
-    std::int64_t row;
-    double by;
-};
-
-// Moves the first row inside its box that has the room by all that is needed; by 0 if there is
-// none. For the last digits of a sum.
+// Moves the first row inside its box that has the room by all that is needed, and returns by how
+// much it has moved; 0 if there is none. For the last digits of a sum.
 template <class Ends>
-Moved move_one(const RowFunctions& rows, const Ends& ends, double move, double* g) {
+double move_one(const RowFunctions& rows, const Ends& ends, double move, double* g) {
     const double sign = move > 0 ? 1.0 : -1.0;
     for (std::int64_t i = 0; i < rows.n; ++i) {
         const double room = room_of(g[i], rows.direction[i], rows.weight[i], ends[i], sign, true);
         if (room > 2 * std::fabs(move)) {
             const double before = g[i];
             g[i] += move;
-            return {i, g[i] - before};
+            return g[i] - before;
         }
     }
-    return {0, 0.0};
+    return 0.0;
 }
 
 // Moves rows by a share of what they offer, bounded ones at most by all of it.
@@ -134,9 +129,9 @@ void balance_inside(const RowFunctions& rows, std::span<const RowBlock> blocks, 
         const double need = std::fabs(balance.sum), sign = balance.sum > 0 ? -1.0 : 1.0;
         if (need <= kRounding * balance.size) return;
         if (need <= kLastDigits * balance.size) {
-            const Moved moved = move_one(rows, ends, -balance.sum, g);
-            balance.sum += moved.by;
-            if (moved.by != 0) continue;
+            const double moved = move_one(rows, ends, -balance.sum, g);
+            balance.sum += moved;
+            if (moved != 0) continue;
         }
         Offers offers;
         std::size_t some = 0;

@@ -201,13 +201,15 @@ class Totals:
 
     _LARGEST = ("steepest", "depth")  # of all blocks, instead of their sum
 
-    def __init__(self, n_features: int) -> None:
+    def __init__(
+        self, n_features: int, taken_from: tuple[RowBlocks, Samples | BlockSamples] | None = None
+    ) -> None:
         zero = np.zeros(n_features)
         # `depth`: most terms added one after the other; blocks in the core say nothing of it
         self._sums: dict[str, Any] = {"gradient": zero, "change": zero, "depth": 0.0}
         self._lost: dict[str, Any] = {}
         self._near: list[NearRows] = []
-        self._whole: tuple[RowBlocks, Samples | BlockSamples] | None = None
+        self._taken_from = taken_from  # near rows, if blocks have not made copies of them
         self.loss_at_zero = 0.0
 
     def add(self, answer: Answer) -> None:
@@ -254,16 +256,12 @@ class Totals:
 
     def near(self) -> NearRows:
         """Return the rows that were collected, put together."""
-        if self._whole is None:
+        if self._taken_from is None:
             return join_near(self._near)
-        blocks, samples = self._whole
+        blocks, samples = self._taken_from
         rows = self.near_rows
         block = blocks.take(rows)
         return NearRows(rows, block.X, samples.of_block(block, rows))
-
-    def take_from(self, blocks: RowBlocks, samples: Samples | BlockSamples) -> None:
-        """Note where to take copies of the near rows, if blocks have not made them."""
-        self._whole = (blocks, samples)
 
 
 def join_near(parts: Sequence[NearRows]) -> NearRows:
@@ -300,7 +298,10 @@ def run_pass(
         What else to do with each block: the callable is handed ``function(block, state)``.
     """
     done = 0
-    totals = [Totals(rows.n_features) for _ in state.queries]
+    totals = [
+        Totals(rows.n_features, None if state.copies else (rows, query.samples))
+        for query in state.queries
+    ]
     work: Any = (run_block, state) if also is None else (_run_both, (state, *also[:2]))
     for answers in rows.map_blocks(*work):
         if also is not None:
@@ -313,7 +314,4 @@ def run_pass(
         done += answers[0].n_rows
         if progress is not None:
             progress(done)
-    if not state.copies:
-        for total, query in zip(totals, state.queries, strict=True):
-            total.take_from(rows, query.samples)
     return totals

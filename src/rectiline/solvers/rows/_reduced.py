@@ -13,7 +13,7 @@ from rectiline._polling import time_left
 from rectiline._typing import Matrix, Vector
 from rectiline.exceptions import ConvergenceWarning
 from rectiline.problems import DualPoint, Problem
-from rectiline.problems.blocks import NearRows, with_frozen_rows
+from rectiline.problems.blocks import NearRows, Totals, with_frozen_rows
 from rectiline.problems.forms import FormPoint, RectifiedForm
 from rectiline.solvers._base import Budget, Pair
 from rectiline.solvers._optimality import optimality_step
@@ -43,6 +43,11 @@ class Frozen:
     curvature: Matrix | None
     loss: float
 
+    @classmethod
+    def nothing(cls, coef: Vector, intercept: float, loss: float) -> Frozen:
+        """Return the term of no rows."""
+        return cls(coef, intercept, np.zeros(coef.size), 0.0, None, loss)
+
     def moved_to(self, coef: Vector, intercept: float) -> Frozen:
         """Return this term written around another point."""
         gradient, total = self.gradient, self.total
@@ -54,16 +59,16 @@ class Frozen:
             total += float(change[d:].sum())
         return replace(self, coef=coef, intercept=intercept, gradient=gradient, total=total)
 
-    def with_more(self, gradient: Vector, total: float, curvature: Vector) -> Frozen:
-        """Return the term with more frozen rows; `curvature`: entries of a matrix, or none."""
+    def changed(self, totals: Totals) -> Frozen:
+        """Return the term after a split around the same point, which freezes other rows."""
         matrix = self.curvature
-        if curvature.size:
-            order = math.isqrt(curvature.size)
-            more = curvature.reshape(order, order)
-            matrix = more if matrix is None else matrix + more
-        return replace(
-            self, gradient=self.gradient + gradient, total=self.total + total, curvature=matrix
-        )
+        if totals.has("curvature"):
+            change = np.asarray(totals["curvature"])
+            order = math.isqrt(change.size)
+            matrix = change.reshape(order, order) + (0.0 if matrix is None else matrix)
+        gradient = self.gradient + np.asarray(totals["change"])
+        total = self.total + float(totals["change_total"])
+        return replace(self, gradient=gradient, total=total, curvature=matrix)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -116,9 +116,8 @@ class RowRun:
             scale = self.sample.problem.argument_scale
             self.facts = RowFacts.measured(self.problem, totals, scale)
         self.rows_kept = totals.near_rows.size
-        change, total = np.asarray(totals["change"]), float(totals["change_total"])
-        matrix = self._curvature(totals)
-        self.frozen = Frozen(self.coef, self.intercept, change, total, matrix, self.objective)
+        nothing = Frozen.nothing(self.coef, self.intercept, self.objective)
+        self.frozen = nothing.changed(totals)
         every = self.plan.rows_per_second_sample(self.rows_kept)
         if every > 1:
             variance = self.sample.variance(self.coef, self.intercept)
@@ -136,14 +135,6 @@ class RowRun:
         """What the rows that the last pass has frozen add."""
         assert self.frozen is not None
         return self.frozen if self.second is None else self.second.before
-
-    def _curvature(self, totals: Totals, before: Frozen | None = None) -> Vector | None:
-        order = self.problem.n_features + self.problem.fit_intercept
-        matrix = None if before is None else before.curvature
-        if totals.has("curvature"):
-            change = np.reshape(totals["curvature"], (order, order))
-            matrix = change if matrix is None else matrix + change
-        return matrix
 
     def _centre(self, some: NearRows, error: float) -> tuple[Vector, float]:
         """Return the answer on some near rows, whose error is this much of the sample's."""
@@ -231,14 +222,11 @@ class RowRun:
         if math.isfinite(certificate.primal):
             self.objective = certificate.primal
         self.split = self.next_split()
-        gradient = np.asarray(totals["gradient"]) + np.asarray(totals["change"])
-        total = float(totals["total"]) + float(totals["change_total"])
-        curvature = self._curvature(totals, self._split_frozen)
-        self.near, self.second = totals.near(), None
+        gradient, total = np.asarray(totals["gradient"]), float(totals["total"])
+        curvature, loss = self._split_frozen.curvature, float(totals["loss"])
+        at_split = Frozen(self.coef, self.intercept, gradient, total, curvature, loss)
+        self.near, self.second, self.frozen = totals.near(), None, at_split.changed(totals)
         self.rows_kept = max(self.rows_kept, self.near.rows.size)
-        self.frozen = Frozen(
-            self.coef, self.intercept, gradient, total, curvature, float(totals["loss"])
-        )
         self.was_good = certificate.relative_gap <= _GOOD_STEP * self.last_gap
         crossing = self.crossing_gap / max(abs(certificate.primal), 1e-300)
         self.is_rough = crossing < _CROSSING_SHARE * certificate.relative_gap

@@ -123,10 +123,8 @@ class SecondSplit:
         query = Query(samples, *centre, next_split=inside)
         sums = _run(blocks, query, problem.fit_intercept)
         left = sums.near()
-        more = np.ravel(sums["curvature"]) if sums.has("curvature") else np.zeros(0)
-        rest = frozen.moved_to(*centre)
-        rest = rest.with_more(np.asarray(sums["change"]), float(sums["change_total"]), more)
         near = NearRows(rows[left.rows], left.X, left.samples)
+        rest = frozen.moved_to(*centre).changed(sums)
         return cls(problem, rows, blocks, query, left.rows, near, frozen, rest)
 
     def judged(self, coef: Vector, intercept: float) -> tuple[Totals, Vector]:

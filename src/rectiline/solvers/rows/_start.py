@@ -176,7 +176,7 @@ def _on_sample(
         sample.rows.rows,
         ArrayRows(sample.rows.X, None),
         replace(sample.rows.samples, weight=sample.problem.weight),
-        Frozen(coef, intercept, np.zeros(coef.size), 0.0, None, objective),
+        Frozen.nothing(coef, intercept, objective),
         (coef, intercept),
         replace(split, reach=_REACH * math.sqrt(few.thinned - 1.0)),
     )
