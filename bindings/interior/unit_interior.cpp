@@ -162,17 +162,6 @@ auto columns_of(const UnitInterior<Real>& self, VectorIn x) {
 }
 
 template <class Real>
-void begin(UnitInterior<Real>& self, VectorIn x, double slack) {
-    self.pair().begin(columns_of(self, x), slack);
-}
-
-template <class Real>
-void begin_near(UnitInterior<Real>& self, VectorIn y) {
-    require(length(y) <= self.program().n_units(), "y must have at most one entry per unit");
-    self.pair().begin_near(in(y));
-}
-
-template <class Real>
 void resume(UnitInterior<Real>& self, VectorIn x, VectorIn y, MatrixIn sides) {
     const auto units = static_cast<std::size_t>(self.program().n_units());
     require(y.shape(0) == units && sides.shape(0) == 4 && sides.shape(1) == units,
@@ -225,9 +214,6 @@ void bind(nb::module_& m, const char* name, const char* doc) {
     bound
         .def("__init__", &make<Real>, nb::arg("program"), nb::arg("begin"), nb::arg("columns"),
              nb::arg("values"), nb::arg("by_rows"), nb::arg("proximal"))
-        .def("begin", &begin<Real>, nb::arg("x"), nb::arg("slack"),
-             "Start from x, with y inside its boxes")
-        .def("begin_near", &begin_near<Real>, nb::arg("y"), "Move the first entries of y")
         .def("resume", &resume<Real>, nb::arg("x"), nb::arg("y"), nb::arg("sides"),
              "Go on from a state")
         .def("step", &step<Real>, nb::arg("seconds"), nb::arg("needs_python"),

@@ -1,4 +1,3 @@
-#include "rectiline/design/products.hpp"
 #include "rectiline/proof/close_pair.hpp"
 #include "rectiline/proof/column_bounds.hpp"
 #include "rectiline/proof/products.hpp"
@@ -75,8 +74,7 @@ proof::DesignNorms norms_of(const Design& X, const NormArrays& norms) {
 }
 
 FourVectors measure(const Design& X, const Rows& rows, VectorIn b, double intercept, VectorIn g,
-                    NormArrays norms, bool twofold,
-                    std::optional<std::tuple<VectorIn, VectorIn, VectorIn>> shift,
+                    NormArrays norms, std::optional<std::tuple<VectorIn, VectorIn, VectorIn>> shift,
                     std::optional<std::pair<VectorIn, VectorIn>> products) {
     require(X.n() == rows.n(), "X must have the rows of the problem");
     const proof::Candidate pair{checked(b, X.d(), "b"), intercept, checked(g, X.n(), "g")};
@@ -87,23 +85,17 @@ FourVectors measure(const Design& X, const Rows& rows, VectorIn b, double interc
         shifted = {checked(value, X.d(), "shift"), checked(rest, X.d(), "shift"),
                    checked(error, X.d(), "shift")};
     }
-    std::vector<double> z, image;
     if (products) {
         checked(products->first, X.n(), "X b");
         checked(products->second, X.d(), "X'g");
     }
     Measured found(X.n(), X.d());
     gil::Released released;
-    if (twofold) {
-        proof::measure_twofold(X.view, rows.view, pair, shifted, found.spans());
-    } else if (products) {
+    if (products)
         proof::measure_plain(rows.view, pair, in(products->first), in(products->second), bounds,
                              shifted, found.spans());
-    } else {
-        z.resize(g.size()), image.resize(b.size());
-        rectiline::design::multiply_both(X.view, pair.b, pair.g, z, image);
-        proof::measure_plain(rows.view, pair, z, image, bounds, shifted, found.spans());
-    }
+    else
+        proof::measure_twofold(X.view, rows.view, pair, shifted, found.spans());
     return found.arrays;
 }
 
@@ -232,11 +224,11 @@ void bind_proof(nb::module_& m) {
           "X @ b as (hi, lo, error, size): within error of hi + lo; size is |X| @ |b|");
     m.def("twofold_tdot", &twofold_tdot, "X"_a, "g"_a, "X.T @ g as (hi, lo, error, size)");
     m.def("twofold_sum", &twofold_sum, "x"_a, "sum(x) as (hi, lo, error, size)");
-    m.def("measure", &measure, "X"_a, "rows"_a, "b"_a, "intercept"_a, "g"_a, "norms"_a,
-          "twofold"_a = false, "shift"_a = nb::none(), "products"_a = nb::none(),
+    m.def("measure", &measure, "X"_a, "rows"_a, "b"_a, "intercept"_a, "g"_a, "norms"_a, "shift"_a,
+          "products"_a,
           "Arguments of the rows' losses and q = shift - X.T @ g, each with how far rounding may "
-          "have moved it: (argument, radius, q, error). A shift is (value, rest, error), known "
-          "products are (X @ b, X.T @ g)");
+          "have moved it: (argument, radius, q, error). A shift is (value, rest, error). Products "
+          "(X @ b, X.T @ g) in plain doubles; twofold arithmetic where there are none");
     m.def("column_bounds", &column_bounds, "columns"_a, "b"_a, "q"_a, "error"_a,
           "The cost of the columns, its error, their gap and an upper bound on the exact one for "
           "every q within error");

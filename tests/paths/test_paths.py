@@ -171,8 +171,6 @@ def test_best_intercept_is_a_minimiser_in_the_middle(loss):
         assert paid(best - step) >= low - 1e-12 and paid(best + step) >= low - 1e-12
     one = rl.Problem(X, y, loss, sample_weight=weight)
     assert middle_intercept(one, np.zeros(6)) == pytest.approx(best, abs=1e-12)
-    for near in (best, best - 0.1, -1e3, 1e3):  # a guess changes nothing
-        assert middle_intercept(one, np.zeros(6), near) == middle_intercept(one, np.zeros(6))
 
 
 def test_best_intercept_of_an_interval():

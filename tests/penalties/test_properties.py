@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from rectiline.penalties import GroupLinf, Slope
-from rectiline.penalties._isotonic import nonincreasing_fit
 
 from .cases import NORMS, PENALTIES
 
@@ -43,19 +42,6 @@ def test_norms_are_homogeneous_and_convex(case):
             assert case.penalty.dual_norm(t * b) == pytest.approx(abs(t) * norm, rel=1e-12)
 
     check()
-
-
-@quick
-@given(st.integers(1, 12).flatmap(vectors))
-def test_the_fit_is_the_projection_on_falling_sequences(values):
-    fit = nonincreasing_fit(values)
-    scale = 1.0 + np.max(np.abs(values))
-    assert np.all(np.diff(fit) <= 1e-12 * scale)
-    # Optimality on a convex cone: the residual is normal to the fit and to no step down.
-    residual = values - fit
-    assert abs(residual @ fit) <= 1e-10 * scale**2
-    assert np.all(np.cumsum(residual) <= 1e-10 * scale)
-    assert abs(residual.sum()) <= 1e-10 * scale
 
 
 @quick

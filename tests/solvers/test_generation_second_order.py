@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.optimize import isotonic_regression
 from solvers.generation_reference import full_program
 
 import rectiline as rl
-from rectiline import _core
 
 L, P, C = rl.losses, rl.penalties, rl.constraints
 
@@ -120,14 +120,17 @@ def test_group_members_at_the_largest_size_are_exactly_equal():
     assert all(np.sum(part == part.max()) > 1 for part in moved)  # equal to the last bit
 
 
-def test_sorted_l1_prox_is_the_prox_of_slope():
+def test_the_prox_of_slope_is_a_falling_fit():
     rng = np.random.default_rng(3)
     for _ in range(200):
         d = int(rng.integers(1, 40))
         strengths = np.sort(rng.random(d))[::-1].copy()
         v = np.round(2 * rng.standard_normal(d), 1)
-        ours = _core.sorted_l1_prox(v, 0.7 * strengths)
-        np.testing.assert_allclose(ours, P.Slope(strengths).prox(v, 0.7), atol=1e-14)
+        order = np.argsort(-np.abs(v))
+        fit = isotonic_regression(np.abs(v)[order] - 0.7 * strengths, increasing=False).x
+        expected = np.zeros(d)
+        expected[order] = np.sign(v[order]) * np.maximum(fit, 0.0)
+        np.testing.assert_allclose(P.Slope(strengths).prox(v, 0.7), expected, atol=1e-14)
 
 
 def test_master_linear_is_refused_where_there_is_none():

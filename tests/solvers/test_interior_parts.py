@@ -12,12 +12,10 @@ from rectiline.constraints import Box, LinearEquality, LinearInequality
 from rectiline.losses import Absolute, Huber, Pinball, SquaredError
 from rectiline.penalties import L1, ElasticNet, Fused, GroupLinf, Ridge
 from rectiline.problems.forms import EpigraphForm
-from rectiline.solvers.interior.linear_algebra import FactorError, cholesky
-from rectiline.solvers.interior.method import Method, sparse_equations
-from rectiline.solvers.interior.parts import shapes_of
+from rectiline.solvers.interior.method import Method, Verdict, sparse_equations
 from rectiline.solvers.interior.program import build
-from rectiline.solvers.interior.systems import DenseColumns, DenseRows
-from rectiline.solvers.interior.verdict import Verdict
+from rectiline.solvers.interior.samples import shapes_of
+from rectiline.solvers.interior.systems import DenseColumns, DenseRows, FactorError, cholesky
 
 RNG = np.random.default_rng(0)
 
@@ -182,8 +180,6 @@ def test_there_and_back():
         problem.direction * (problem.direction * z + problem.offset),
         atol=1e-12,
     )
-    np.testing.assert_allclose(program.columns_at(point), x)
-    np.testing.assert_allclose(program.duals_at(point), y[:50])
 
 
 @pytest.mark.parametrize("shape", [(60, 5), (10, 30), (300, 150)], ids=str)
@@ -192,7 +188,6 @@ def test_steps_keep_everything_inside_and_close_the_gap(shape, digits):
     form = program_of(*shape, ElasticNet(0.2, 0.1), constraints=[Box(-1.0, 1.0)]).form
     method = Method(form, digits, 1e-12)
     core, program = method.core, method.program
-    core.begin(np.zeros(program.width), 1.0)
     for _ in range(30):
         assert method.step(np.inf)
         sides, boxed = core.sides(), np.isfinite(program.units[[1, 1, 2, 2]])
@@ -211,7 +206,6 @@ def test_a_row_that_must_not_be_negative_and_one_that_is_free():
     rows = [LinearInequality([[1.0, 0.0]], -1.0), LinearEquality([[0.0, 1.0]], 2.0)]
     problem = Problem(np.eye(2), np.zeros(2), Absolute(), None, rows, fit_intercept=False)
     method = Method(EpigraphForm.apply(problem), 16, 1e-12)
-    method.core.begin(np.zeros(2), 1.0)
     assert Verdict.of(method.core).violation > 0.5
     for _ in range(30):
         method.step(np.inf)

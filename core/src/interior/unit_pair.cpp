@@ -9,7 +9,7 @@ namespace rectiline::interior {
 namespace {
 
 constexpr double kLargeProduct = 1e8;     // at the start
-constexpr double kMargin = 0.1;           // of a box, between its ends and a given start
+constexpr double kSlack = 1.0;            // of the multipliers at the start
 constexpr double kRoundingLevel = 1e-14;  // gaps relative to the reference that are rounding
 
 template <class Real>
@@ -38,15 +38,13 @@ UnitPair<Real>::UnitPair(const UnitProgram& program, NormalSystem<Real>& system)
         }
     }
     n_products = std::max(n_products, 1.0);
+    begin();
 }
 
 template <class Real>
-void UnitPair<Real>::begin(std::span<const double> at, double slack) {
-    std::copy(at.begin(), at.end(), x.begin());
-    system_.multiply(x, value);
+void UnitPair<Real>::begin() {
     for (std::size_t k = 0; k < y.size(); ++k) {
-        const Real argument = value[program_.row[k]] + Real(program_.shift[k]);
-        const Real soft = Real(program_.soft[k]);
+        const Real argument = Real(program_.shift[k]), soft = Real(program_.soft[k]);
         const double low = program_.low[k], high = program_.high[k];
         const bool below = side[0].is_finite[k], above = side[1].is_finite[k];
         const bool is_curved = program_.soft[k] > 0;
@@ -64,23 +62,10 @@ void UnitPair<Real>::begin(std::span<const double> at, double slack) {
             y[k] = best;
         }
         const Real excess = soft * y[k] - argument;
-        side[0].multiplier[k] = larger(excess, Real(0.0)) + Real(slack);
-        side[1].multiplier[k] = larger(-excess, Real(0.0)) + Real(slack);
+        side[0].multiplier[k] = larger(excess, Real(0.0)) + Real(kSlack);
+        side[1].multiplier[k] = larger(-excess, Real(0.0)) + Real(kSlack);
         side[0].room[k] = below ? y[k] - Real(low) : Real(0.0);
         side[1].room[k] = above ? Real(high) - y[k] : Real(0.0);
-    }
-    place();
-}
-
-template <class Real>
-void UnitPair<Real>::begin_near(std::span<const double> duals) {
-    for (std::size_t k = 0; k < duals.size(); ++k) {
-        if (!side[0].is_finite[k] || !side[1].is_finite[k]) continue;
-        const double low = program_.low[k], high = program_.high[k];
-        const double margin = kMargin * (high - low);
-        y[k] = Real(std::clamp(duals[k], low + margin, high - margin));
-        side[0].room[k] = y[k] - Real(low);
-        side[1].room[k] = Real(high) - y[k];
     }
     place();
 }

@@ -24,10 +24,7 @@ UnitInterior<Real> begun(UnitProgram program, const CompressedRows& rows, bool b
     program.room.assign(program.row.size(), 1.0);
     program.price.assign(program.rho.size(), -1);
     auto system = std::make_unique<DenseSystem<Real>>(program, rows, by_rows, 1e-13);
-    const std::vector<double> zero(program.rho.size(), 0.0);
-    UnitInterior<Real> method(std::move(program), std::move(system));
-    method.pair().begin(zero, 1.0);
-    return method;
+    return UnitInterior<Real>(std::move(program), std::move(system));
 }
 
 void numbers() {
@@ -135,7 +132,8 @@ void portfolio(bool by_rows) {
 void stops_when_asked() {
     UnitProgram program;
     const std::int64_t width = 400;
-    CompressedRows rows{{0, width}, std::vector<std::int64_t>(width), std::vector<double>(width, 1.0)};
+    CompressedRows rows{
+        {0, width}, std::vector<std::int64_t>(width), std::vector<double>(width, 1.0)};
     std::iota(rows.columns.begin(), rows.columns.end(), 0);
     program.row = {0};
     program.shift = {-1.0};

@@ -6,10 +6,9 @@ conjugate and prox, and it falls into ReLU and ReHU units, which is what solvers
 """
 
 from ._base import Loss
-from ._curve import PLQCurve
-from ._decompose import decompose
-from ._linear import LinearTerm as LinearTerm
+from ._curve import PLQCurve, decompose
 from ._margin import Hinge, ModifiedHuber, SmoothedHinge, SquaredHinge
+from ._piecewise import LinearTerm as LinearTerm
 from ._piecewise import PiecewiseLQ
 from ._residual import (
     Absolute,

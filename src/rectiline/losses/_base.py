@@ -23,8 +23,7 @@ from numpy.typing import ArrayLike, NDArray
 from rectiline._lazy import cached_property
 
 from ._algebra import add_losses, is_number, scale_loss
-from ._curve import PLQCurve
-from ._decompose import decompose
+from ._curve import PLQCurve, decompose
 from ._parameters import Rule
 from ._plot import plot
 from ._targets import as_numbers, as_signs, as_vector, two_labels

@@ -1,4 +1,4 @@
-"""``PiecewiseLQ``: a loss from any convex piecewise linear-quadratic function."""
+"""``PiecewiseLQ``, any convex piecewise linear-quadratic loss, and the linear term of a problem."""
 
 from __future__ import annotations
 
@@ -164,6 +164,29 @@ class PiecewiseLQ(Loss):
 
     def __repr__(self) -> str:
         return self._text
+
+
+@dataclass(frozen=True)
+class LinearTerm(Loss):
+    """The prediction itself: a loss with one slope and, unlike all others, no minimum.
+
+    Parameters
+    ----------
+    of : {"prediction", "residual", "margin"}
+        What the argument is; the target that goes with it is zero, or the positive label.
+
+    Examples
+    --------
+    >>> LinearTerm("residual").value(0.0, [-20.0, 3.0])
+    array([-20.,   3.])
+    """
+
+    of: Of = "prediction"
+    name = "linear_term"
+
+    def _make_curve(self) -> PLQCurve:
+        slope = [-1.0 if self.of == "residual" else 1.0]
+        return PLQCurve([0.0], [0.0], slope, slope, [0.0, 0.0])
 
 
 def _plain(values: ArrayLike) -> str:

@@ -3,7 +3,7 @@
 import sys
 
 from rectiline.penalties import _group_linf, _separable
-from rectiline.penalties._atom import Atom as Atom
+from rectiline.penalties._base import Atom as Atom
 from rectiline.penalties._base import Penalty
 from rectiline.penalties._fused import Fused
 from rectiline.penalties._group_linf import GroupedPenalty as GroupedPenalty

@@ -20,8 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from rectiline import _core
 from rectiline._typing import Indices, Vector
-from rectiline.penalties._atom import Atom
-from rectiline.penalties._base import ROUNDING, Penalty
+from rectiline.penalties._base import ROUNDING, Atom, Penalty
 from rectiline.penalties._checks import nonnegative, positive_integer
 from rectiline.penalties._grouping import Grouping, read_groups
 

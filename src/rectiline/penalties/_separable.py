@@ -16,8 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rectiline._typing import Vector
-from rectiline.penalties._atom import Atom
-from rectiline.penalties._base import ROUNDING, Penalty
+from rectiline.penalties._base import ROUNDING, Atom, Penalty
 from rectiline.penalties._checks import nonnegative, nonnegative_vector, positive_integer
 
 __all__ = ["L1", "Columnwise", "ElasticNet", "Ridge"]

@@ -14,11 +14,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri
 
+from rectiline import _core
 from rectiline._typing import Vector
-from rectiline.penalties._atom import Atom
-from rectiline.penalties._base import ROUNDING, Penalty
+from rectiline.penalties._base import ROUNDING, Atom, Penalty
 from rectiline.penalties._checks import nonnegative, nonnegative_vector, positive_integer
-from rectiline.penalties._isotonic import nonincreasing_fit
 
 
 class Slope(Penalty):
@@ -161,11 +160,7 @@ class Slope(Penalty):
     def prox(self, v: ArrayLike, step: float) -> Vector:
         """Return the minimiser of ``value(b) + |b - v|^2 / (2 step)``."""
         point, step = self._point(v, "v"), self._step(step)
-        order = np.argsort(-np.abs(point), kind="stable")
-        fitted = nonincreasing_fit(np.abs(point)[order] - step * self.strengths)
-        size = np.empty_like(point)
-        size[order] = np.maximum(fitted, 0.0)
-        return np.copysign(size, point) + 0.0
+        return _core.sorted_l1_prox(np.ascontiguousarray(point), step * self.strengths) + 0.0
 
     def price(self, q: ArrayLike, k: int = 1) -> list[Atom]:
         """Return up to k violated cuts, the worst one for each number of columns, worst first.

@@ -12,7 +12,7 @@ from rectiline._column_names import column_index
 from rectiline._suggest import not_an_object, unknown_name
 from rectiline.penalties._base import Penalty
 from rectiline.penalties._group_linf import GroupLinf, SparseGroupLinf
-from rectiline.penalties._named_groups import column_groups
+from rectiline.penalties._grouping import column_groups
 from rectiline.penalties._separable import L1, ElasticNet, Ridge
 from rectiline.penalties._slope import Slope
 

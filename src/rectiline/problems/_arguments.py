@@ -4,27 +4,25 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import sparse as sp
 
 from rectiline._column_names import names_of
-from rectiline._numbers import refuse_masked
-from rectiline.backends import Design, as_design
+from rectiline._numbers import real_array, refuse_masked
+from rectiline._typing import Vector
+from rectiline.backends import Design, array_if_small, as_design
 from rectiline.constraints import Constraint, ConstraintRows, combine, named_constraints
+from rectiline.losses import LinearTerm, Loss, PiecewiseLQ
 from rectiline.penalties import Fused, Penalty, Ridge
 from rectiline.penalties import get as get_penalty
 from rectiline.problems._block_samples import BlockSamples, Encoding
 from rectiline.problems._data import BlockData, Data
-from rectiline.problems._extra_rows import (
-    checked_linear,
-    with_difference_rows,
-    with_linear_row,
-)
 from rectiline.problems._inputs import checked_losses
 from rectiline.problems._region import Region
-from rectiline.problems._row_scales import with_ordinary_rows
 from rectiline.problems._samples import Samples
 from rectiline.problems._terms import Terms
 from rectiline.rows import RowBlocks
@@ -32,6 +30,9 @@ from rectiline.rows import RowBlocks
 __all__ = ["DEFAULT_PENALTY", "Parts", "check_size", "read_arrays", "read_rows", "terms_of"]
 
 DEFAULT_PENALTY = Ridge(1.0)  # recognised by identity: it does not apply where y is None
+_SPARSE = 4  # times as many differences as samples from which on dense X is stored as sparse
+_ORDINARY = 40  # rows whose largest entry is within 2**-40 .. 2**40 stay as they are
+_LARGEST = 1000  # exponent that scaled constants may have
 
 
 class Parts(NamedTuple):
@@ -183,3 +184,118 @@ def _without_data(
             "loss, or `linear`."
         )
     return int(checked_linear(linear, None).size)
+
+
+# ---- rows of X that are no samples: a linear term, differences -----------------------------------
+
+
+def with_rows(
+    design: Design | None, samples: Samples | None, rows: Any, loss: Loss, weight: Vector
+) -> tuple[Design, Samples]:
+    """Return design and samples with rows that pay `loss` of their value; X is copied.
+
+    The loss is of the same kind as those of the samples; there is no intercept.
+    """
+    count = rows.shape[0]
+    if design is None or samples is None:
+        zero, one = np.zeros(count), np.full(count, -1.0 if loss.of == "residual" else 1.0)
+        return as_design(rows), Samples((loss,), None, one, zero, weight, False)
+    given = array_if_small(design.X)
+    if sp.issparse(given) or (sp.issparse(rows) and count > _SPARSE * design.n_samples):
+        form = design.X.format if design.is_sparse else "csr"
+        X: Any = sp.vstack([sp.csr_array(design.X), sp.csr_array(rows)], format=form)
+    else:
+        dense = rows.toarray() if sp.issparse(rows) else rows
+        X = np.vstack([given, dense.astype(np.float64)])
+    n = design.n_samples
+    index: NDArray[np.uint8] = np.zeros(n, np.uint8) if samples.index is None else samples.index
+    sign = -1.0 if samples.losses[0].of == "residual" else 1.0
+    return as_design(X), Samples(
+        (*samples.losses, loss),
+        np.append(index, np.full(count, len(samples.losses), dtype=np.uint8)),
+        np.append(samples.direction, np.full(count, sign)),
+        np.append(samples.offset, np.zeros(count)),
+        np.append(samples.weight, weight),
+        False,
+        samples.labels,
+    )
+
+
+def with_difference_rows(
+    design: Design, samples: Samples, penalty: Fused
+) -> tuple[Design, Samples]:
+    """Return design and samples with a row for every difference that the penalty charges."""
+    rows = penalty.matrix(design.n_features)
+    of = samples.losses[0].of
+    if penalty.squared:
+        paid = PiecewiseLQ([], [[0.5, 0.0, 0.0]], of=of)
+    else:
+        paid = PiecewiseLQ([0.0], [[0.0, -1.0, 0.0], [0.0, 1.0, 0.0]], of=of)
+    return with_rows(design, samples, rows, paid, np.full(rows.shape[0], penalty.strength))
+
+
+def checked_linear(linear: Any, n_features: int | None) -> Vector:
+    """Return the coefficients of the linear term, one finite number per column."""
+    vector = real_array("linear", linear)
+    if vector.ndim != 1 or n_features not in (None, vector.size) or not vector.size:
+        wanted = "a vector" if n_features is None else f"{n_features} numbers, one per column"
+        raise ValueError(f"linear must hold {wanted}; got shape {vector.shape}.")
+    if not np.isfinite(vector).all():
+        j = int(np.argmin(np.isfinite(vector)))
+        raise ValueError(f"linear must hold finite numbers; linear[{j}] is {vector[j]}.")
+    return vector
+
+
+def with_linear_row(
+    design: Design | None, samples: Samples | None, linear: Vector
+) -> tuple[Design, Samples]:
+    """Return design and samples with a linear term as one more row; X is copied."""
+    loss = LinearTerm() if samples is None else LinearTerm(samples.losses[0].of)
+    return with_rows(design, samples, linear[None, :], loss, np.ones(1))
+
+
+# ---- rows of constraints -------------------------------------------------------------------------
+
+
+def with_ordinary_rows(rows: ConstraintRows) -> ConstraintRows:
+    """Return constraints that hold for the same coefficients, without rows of extreme size.
+
+    Squares of entries beyond 1e154 overflow and those below 1e-154 vanish. Rows of ordinary size
+    are left as they are, so that their multipliers are in the user's units; powers of two round
+    nothing.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rectiline.constraints import ConstraintRows
+    >>> rows = ConstraintRows.make(2, A=np.array([[2.0**-700, 0.0]]), c=np.array([-(2.0**-700)]))
+    >>> scaled = with_ordinary_rows(rows)
+    >>> scaled.A, scaled.c
+    (array([[1., 0.]]), array([-1.]))
+    """
+    A, c = _scaled(rows.A, rows.c)
+    E, f = _scaled(rows.E, rows.f)
+    if A is rows.A and E is rows.E:
+        return rows
+    return replace(rows, A=A, c=c, E=E, f=f)
+
+
+def _scaled(matrix: Any, constant: Vector) -> tuple[Any, Vector]:
+    if not constant.size or not matrix.shape[1]:
+        return matrix, constant
+    largest = abs(matrix).max(axis=1)
+    largest = np.asarray(largest.toarray() if sp.issparse(largest) else largest).ravel()
+    exponent = np.where(largest > 0, np.frexp(largest)[1] - 1, 0)
+    exponent = np.where(np.abs(exponent) > _ORDINARY, exponent, 0)
+    # A constant must stay a finite number: such a row is scaled less.
+    room = np.where(constant != 0, np.frexp(constant)[1], -_LARGEST) - _LARGEST
+    exponent = np.maximum(exponent, room)
+    if not exponent.any():
+        return matrix, constant
+    if sp.issparse(matrix):
+        each = np.repeat(exponent, np.diff(matrix.indptr))
+        data = np.ldexp(matrix.data, -each)
+        matrix = sp.csr_array((data, matrix.indices, matrix.indptr), shape=matrix.shape)
+    else:
+        matrix = np.ldexp(matrix, -exponent[:, None])
+    return matrix, np.ldexp(constant, -exponent)

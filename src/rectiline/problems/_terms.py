@@ -117,13 +117,6 @@ class Terms(FieldsAlone):
             return 0.0
         return self.columns.value(coef) if self.is_separable else self.penalty.value(coef)
 
-    def penalty_gap(self, coef: Vector, q: Vector) -> float:
-        """Return ``h(b) + h*(q) - q'b`` for the penalty with its bounds; q in the dual range."""
-        if self.is_separable:
-            return _core.column_bounds(self.columns.core, coef, q, np.zeros(q.size))[2]
-        assert self.penalty is not None
-        return self.penalty.fenchel_young(coef, q)
-
     def penalty_terms(self, coef: Vector, q: Vector, error: Vector) -> PenaltyTerms:
         """Return Omega(coef) and ``h(b) + h*(q) - q'b`` for the penalty with its bounds.
 

@@ -72,20 +72,17 @@ class ShiftedLosses:
             total += float(np.sum(self.w[rows] * outer))
         return total
 
-    def middle_minimiser(self, near: float | None = None) -> float:
-        """Return the middle of the interval of minimisers; its finite end, or 0, if it has none.
-
-        With a guess that it is `near` some place, the search begins there.
-        """
-        low = self.first_minimiser(near)
+    def middle_minimiser(self) -> float:
+        """Return the middle of the interval of minimisers; its finite end, or 0, if it has none."""
+        low = self.first_minimiser()
         if np.isfinite(low) and self.slopes(low)[1] > 0:  # there are no others
             return low
-        high = -self.mirrored().first_minimiser(None if near is None else -near)
+        high = -self.mirrored().first_minimiser()
         if np.isfinite(low) and np.isfinite(high):
             return low if low == high else 0.5 * (low + high)
         return low if np.isfinite(low) else high if np.isfinite(high) else 0.0
 
-    def first_minimiser(self, near: float | None = None) -> float:
+    def first_minimiser(self) -> float:
         """Return the smallest minimiser of F; minus infinity if there is none."""
         bends = self.bends()
         if self.slopes(float(bends[0]))[1] >= 0:
@@ -94,7 +91,7 @@ class ShiftedLosses:
                 return float(bends[0])
             bend = self.curvature(-1)
             return float(bends[0]) - left / bend if bend > 0 else -np.inf
-        under, over = (0, bends.size) if near is None else self._bracket(bends, near)
+        under, over = 0, bends.size
         while over - under > 1:  # the right slope is negative at `under` and not at `over`
             middle = (under + over) // 2
             if self.slopes(float(bends[middle]))[1] >= 0:
@@ -106,20 +103,6 @@ class ShiftedLosses:
             return start - slope / self.curvature(1)
         end, left = float(bends[over]), self.slopes(float(bends[over]))[0]
         return end if left <= 0 else start + (end - start) * slope / (slope - left)
-
-    def _bracket(self, bends: Vector, near: float) -> tuple[int, int]:
-        """Return places of bends around the first minimiser, by strides away from a guess."""
-        under, over = 0, bends.size
-        place, stride = int(np.searchsorted(bends, near)), 1
-        while under < place < over:
-            if self.slopes(float(bends[place]))[1] >= 0:
-                over, place = place, place - stride
-            else:
-                under, place = place, place + stride
-            if under > 0 and over < bends.size:
-                break
-            stride *= 4
-        return under, over
 
 
 def best_intercept(loss: Loss, y: Vector, weight: Vector) -> float:
@@ -136,20 +119,18 @@ def best_intercept(loss: Loss, y: Vector, weight: Vector) -> float:
     return ShiftedLosses((loss,), None, t, p, weight).middle_minimiser()
 
 
-def middle_intercept(problem: Problem, coef: Vector, near: float | None = None) -> float:
+def middle_intercept(problem: Problem, coef: Vector) -> float:
     """Return the best intercept for these coefficients, the middle one of several.
-
-    `near` may say where to look for it first.
 
     Piecewise-linear losses can leave an interval of best intercepts; its middle does not depend on
     the order of the samples or on the way a solver came.
     """
-    return best_shift(problem, problem.design.dot(coef), near)
+    return best_shift(problem, problem.design.dot(coef))
 
 
-def best_shift(problem: Problem, z: Vector, near: float | None = None) -> float:
+def best_shift(problem: Problem, z: Vector) -> float:
     """Return the intercept that is best for the predictions z, see `middle_intercept`."""
     p = problem.direction
     t = p * z + problem.offset
     shifts = ShiftedLosses(problem.losses, problem.loss_index, t, p, problem.weight)
-    return shifts.middle_minimiser(near)
+    return shifts.middle_minimiser()

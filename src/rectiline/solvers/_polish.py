@@ -147,4 +147,4 @@ def central_intercept(problem: Problem, coef: Vector, intercept: float, dual: Du
     # A multiplier inside its box leaves one best intercept only.
     if problem.rows.any_inside(dual.sample, _INSIDE):
         return intercept
-    return middle_intercept(problem, coef, intercept)
+    return middle_intercept(problem, coef)

@@ -37,12 +37,9 @@ class UnitPair {
         Real sign = 1.0;  // of a move of y in a move of the room
     };
 
+    // Starts with x = 0, y well inside its boxes, and multipliers that match but for some slack.
     UnitPair(const UnitProgram& program, NormalSystem<Real>& system);
 
-    // Sets y well inside its boxes and the multipliers to match x but for some slack.
-    void begin(std::span<const double> at, double slack);
-    // Moves y of the units from the first on near given values, inside their boxes.
-    void begin_near(std::span<const double> duals);
     // Goes on from x, y, and rooms and multipliers at the lower and at the upper ends.
     void resume(std::span<const double> at, std::span<const double> duals,
                 const std::vector<std::span<const double>>& sides);
@@ -64,6 +61,7 @@ class UnitPair {
     double n_products = 0;
 
   private:
+    void begin();
     void place();
 
     const UnitProgram& program_;

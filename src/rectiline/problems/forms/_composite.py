@@ -8,24 +8,39 @@ Omega need not be separable: GroupLinf and Slope live here, and so does everythi
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
 from rectiline._lazy import Part, cached_property
-from rectiline._typing import Indices, Vector
-from rectiline.losses import PLQCurve
+from rectiline._typing import Indices, Mask, Vector
+from rectiline.losses import LinearTerm, PLQCurve
+from rectiline.penalties import L1, GroupedPenalty, Penalty, Slope
 from rectiline.problems._certificate import DualPoint
-from rectiline.problems.forms._dual_units import DualUnits, dual_units
-from rectiline.problems.forms._on_problem import FormPoint, ProblemForm
-from rectiline.problems.forms._penalty_parts import PenaltyParts
+from rectiline.problems._columns import Columns
+from rectiline.problems._problem import Problem
+from rectiline.problems.forms._base import FormPoint, ProblemForm
 from rectiline.problems.intercepts import best_shift
 
 __all__ = ["CompositeForm"]
 
 
+class DualUnits(NamedTuple):
+    """Units of the losses: the sample, the sign of z, the box, the linear and quadratic cost.
+
+    The box is from 0 to `cap`; from `cap` to `cap` for a linear term, whose unit is `fixed`.
+    """
+
+    sample: Indices
+    sign: Vector
+    cap: Vector
+    lift: Vector
+    bend: Vector
+    fixed: Mask
+
+
 @dataclass(frozen=True, eq=False)
-class CompositeForm(PenaltyParts, ProblemForm):
+class CompositeForm(ProblemForm):
     """What a solver that works with proximal steps or pricing needs."""
 
     #: Sample weights.
@@ -45,7 +60,7 @@ class CompositeForm(PenaltyParts, ProblemForm):
     @cached_property
     def dual_units(self) -> DualUnits:
         """The loss as a sum of units, each with one dual variable in a box."""
-        return dual_units(self.problem, [rows for _, rows in self.losses])
+        return _dual_units(self.problem, [rows for _, rows in self.losses])
 
     def on_columns(self, columns: Indices) -> Self:
         """Return the form of the problem where only `columns` may differ from zero."""
@@ -81,7 +96,7 @@ class CompositeForm(PenaltyParts, ProblemForm):
         share = terms.shrink_factor(q)
         loss, gap = self.rows.sums(z, share * point.sample)
         primal = loss + terms.penalty_value(point.coef)
-        gap += terms.penalty_gap(point.coef, share * q)
+        gap += terms.penalty_terms(point.coef, share * q, np.zeros(q.size)).gap
         if self.n_constraints:
             gap += terms.region.gap(point.coef, self.invert(point)[2].scaled(share))
             return primal, gap
@@ -92,3 +107,140 @@ class CompositeForm(PenaltyParts, ProblemForm):
         m = self.n_inequalities
         dual = DualPoint(np.zeros(0), constraint[:m], constraint[m:])
         return self.problem.terms.region.combined(dual)
+
+    # ---- the penalty: prox, pricing, restriction to some columns ---------------------------------
+
+    #: The cost of each column, where the penalty is separable.
+    columns = Part[Columns]("problem.columns")
+    #: Whether the penalty charges each column on its own.
+    is_separable = Part[bool]("problem.is_separable")
+
+    @cached_property
+    def penalty(self) -> Penalty:
+        """The penalty; L1 of strength 0 where there is none."""
+        return L1(0.0) if self.problem.penalty is None else self.problem.penalty
+
+    @cached_property
+    def groups(self) -> list[Indices] | None:
+        """The columns of each group of a grouped penalty."""
+        penalty = self.penalty
+        return list(penalty.groups) if isinstance(penalty, GroupedPenalty) else None
+
+    @cached_property
+    def group_costs(self) -> tuple[float, float]:
+        """What a grouped penalty charges: the largest of a group, and every absolute value."""
+        assert isinstance(self.penalty, GroupedPenalty)
+        return self.penalty.linf, self.penalty.l1
+
+    def whole_groups(self, columns: Indices) -> Indices:
+        """Return the columns with all others of their groups."""
+        if self.groups is None:
+            return columns
+        touched = np.zeros(self.problem.n_features, dtype=bool)
+        touched[columns] = True
+        for group in self.groups:
+            touched[group] |= touched[group].any()
+        return np.flatnonzero(touched)
+
+    @cached_property
+    def sorted_strengths(self) -> Vector | None:
+        """The strengths of a sorted penalty."""
+        return self.penalty.strengths if isinstance(self.penalty, Slope) else None
+
+    @cached_property
+    def free_columns(self) -> Indices:
+        """Columns that cost nothing: q must be zero there."""
+        return self.problem.terms.free_columns
+
+    @cached_property
+    def free_mask(self) -> Mask:
+        """Whether each column costs nothing."""
+        mask = np.zeros(self.problem.n_features, dtype=bool)
+        mask[self.free_columns] = True
+        return mask
+
+    def prox(self, v: Vector, step: float) -> Vector:
+        """Return the minimiser of ``Omega(b) + |b - v|^2 / (2 step)``, bounds included."""
+        coef = self.penalty.prox(v, step)
+        if self.is_separable and self.columns.has_bounds:
+            coef = np.clip(coef, self.columns.lower, self.columns.upper)
+        return coef
+
+    @cached_property
+    def needed_columns(self) -> Indices:
+        """Columns without which the restricted problem may have no solution.
+
+        Those without cost, those whose bounds exclude zero, and the support of a feasible point.
+        """
+        needed = np.zeros(self.problem.n_features, dtype=bool)
+        needed[self.free_columns] = True
+        if self.is_separable:
+            needed |= (self.columns.lower > 0) | (self.columns.upper < 0)
+        if self.problem.has_constraint_rows and self.problem.feasibility.point is not None:
+            needed |= self.problem.feasibility.point != 0
+        return np.flatnonzero(needed)
+
+    @cached_property
+    def entry_range(self) -> tuple[Vector, Vector]:
+        """Where q_j may lie without making ``b_j = 0`` worse than moving (separable penalties)."""
+        columns = self.columns
+        high = np.where(columns.upper > 0, columns.l1, np.inf)
+        low = np.where(columns.lower < 0, -columns.l1, -np.inf)
+        return low, high
+
+    def missing_columns(self, q: Vector, inside: Mask, limit: int) -> Indices:
+        """Return up to about `limit` columns outside a working set that q asks for."""
+        if self.groups is not None:
+            strength = self.penalty.strength
+            atoms = self.penalty.price(np.where(inside, 0.0, q), limit) if strength > 0 else []
+            sizes = np.cumsum([atom.columns.size for atom in atoms])
+            kept = [atom.columns for atom in atoms[: int(np.searchsorted(sizes, limit)) + 1]]
+            return self.whole_groups(np.concatenate(kept)) if kept else np.zeros(0, dtype=np.intp)
+        if self.sorted_strengths is not None:
+            score, bar = np.abs(q), 0.0
+            if self.shrink_factor(q) >= 1.0:
+                bar = np.inf
+            else:
+                place = min(int(inside.sum()), score.size - 1)
+                bar = 0.98 * float(self.sorted_strengths[place])
+        else:
+            low, high = self.entry_range
+            with np.errstate(divide="ignore", invalid="ignore"):
+                score = np.where(q == 0, 0.0, np.abs(q) / np.where(q > 0, high, -low))
+            bar = 1.0
+        score = np.where(inside, -np.inf, score)
+        found = np.flatnonzero(score > bar)
+        if found.size > limit:
+            found = found[np.argpartition(-score[found], limit - 1)[:limit]]
+        return found
+
+    def shrink_factor(self, q: Vector) -> float:
+        """Return the largest share of q that lies in the penalty's dual ball."""
+        return self.problem.terms.shrink_factor(q)
+
+
+def _dual_units(problem: Problem, rows_of: list[Any]) -> DualUnits:
+    """Return the units of all losses; `rows_of` says which rows each loss charges.
+
+    ``f_i(z) = const + sum_u max over 0 <= a <= cap of a (sign z + lift) - bend a^2 / 2``.
+    """
+    parts: list[tuple[Any, ...]] = []
+    for one, rows in zip(problem.losses, rows_of):
+        i = np.arange(problem.n_samples)[rows]
+        c, p, o = problem.weight[i], problem.direction[i], problem.offset[i]
+        if isinstance(one, LinearTerm):
+            parts.append((i, np.ones(i.size), c, 0.0 * c, 0.0 * c, c > 0))
+            continue
+        loss, free = one.units, np.zeros(i.size, dtype=bool)
+        for u, v in zip(loss.relu_u, loss.relu_v):
+            side = np.sign(u)
+            parts.append((i, side * p, c * abs(u), side * o + v / abs(u), 0.0 * c, free))
+        for u, v, tau in zip(loss.rehu_s, loss.rehu_t, loss.rehu_tau):
+            side = np.sign(u)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                cap, bend = np.where(c > 0, c * abs(u) * tau, 0.0), 1.0 / (c * u * u)
+            parts.append((i, side * p, cap, side * o + v / abs(u), bend, free))
+    columns = [np.concatenate(part) for part in zip(*parts)]
+    live = columns[2] > 0
+    sample, sign, cap, lift, bend, fixed = (column[live] for column in columns)
+    return DualUnits(sample.astype(np.intp), sign, cap, lift, bend, fixed)

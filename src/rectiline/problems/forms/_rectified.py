@@ -19,7 +19,7 @@ from rectiline.backends import Design
 from rectiline.losses import LinearTerm, PLQUnits
 from rectiline.problems._columns import Columns
 from rectiline.problems._problem import Problem
-from rectiline.problems.forms._on_problem import FormPoint, ProblemForm
+from rectiline.problems.forms._base import FormPoint, ProblemForm
 
 __all__ = ["FormPoint", "RectifiedForm"]
 

@@ -120,7 +120,6 @@ def measure(
         b0,
         point.sample,
         design.norm_bounds,
-        twofold,
         _shift(region, point, twofold, frozen),
         products,
     )

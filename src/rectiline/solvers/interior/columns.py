@@ -19,8 +19,7 @@ import numpy as np
 from rectiline._typing import Indices, Vector
 from rectiline.problems.forms import CompositeForm, EpigraphForm, FormPoint
 from rectiline.solvers._screening import zero_dual
-from rectiline.solvers.interior.method import Method
-from rectiline.solvers.interior.verdict import Verdict
+from rectiline.solvers.interior.method import Method, Verdict
 
 __all__ = ["WorkingColumns", "generates_columns"]
 
@@ -65,10 +64,6 @@ class WorkingColumns:
         chosen = np.argpartition(-ratio, min(_FIRST, ratio.size) - 1)[:_FIRST]
         columns = np.union1d(chosen, support)
         return cls(form, columns, _on_columns(form, columns), largest, proximal)
-
-    def restricted(self, point: FormPoint | None) -> FormPoint | None:
-        """Return a point in terms of the working set."""
-        return None if point is None else replace(point, coef=point.coef[self.columns])
 
     def spread(self, point: FormPoint) -> FormPoint:
         """Return a point in terms of all columns."""

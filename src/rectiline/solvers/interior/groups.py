@@ -83,8 +83,6 @@ class Arrows:
             lines = _core.signed_sums(data.design.view, columns, ends, tilt)
         if data.centre is not None:
             lines -= self.per_group(tilt * data.centre[self.columns])[:, None]
-        if data.active is not None:
-            lines = lines[:, data.active]
         return np.asarray(lines / np.sqrt(self.border)[:, None])
 
     # ---- exact zeros and caps ------------------------------------------------------------------

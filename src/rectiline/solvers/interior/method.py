@@ -1,8 +1,8 @@
-"""Which linear systems a program gets: of the core, or by columns, by rows or sparse."""
+"""The compiled method on a program: which systems it gets, and what it thinks of its pair."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from rectiline.solvers.interior.systems import DenseColumns, DenseRows
 __all__ = [
     "LARGEST_SYSTEM",
     "Method",
+    "Verdict",
     "largest_system",
     "n_unknowns",
     "sparse_equations",
@@ -33,6 +34,26 @@ _ENTRIES_TO_COUNT = 1_000_000  # of arrays whose zeros are counted
 _LEAST_SPARSE_WIDTH = 200  # columns from which on a sparse factor can pay
 _CONSTRAINTS_PER_DATA = 4  # stored entries, up to which sparse systems bear rows of constraints
 _SPARSE_FILL = 0.1  # share of the entries of a factor up to which it does
+_VIOLATION = 1e-8  # in units where rows have norm one; the certificate repairs this much
+
+
+class Verdict(NamedTuple):
+    """An estimate of what the problem's certificate will say, in units of the program."""
+
+    relative_gap: float
+    violation: float  # largest violation of a row that must be satisfied
+    mean_product: float  # of the complementarity products
+    residual: float  # largest, of stationarity
+    size: float  # of the objective
+
+    @classmethod
+    def of(cls, core: Any) -> Verdict:
+        """Return the verdict on the present pair."""
+        return cls(*core.verdict())
+
+    def meets(self, target: float) -> bool:
+        """Whether the pair looks good enough; small violations are repaired by the certificate."""
+        return self.relative_gap <= target and self.violation <= _VIOLATION
 
 
 class Method:

@@ -111,26 +111,6 @@ class UnitProgram:
 
     # ---- between the user's numbers and the program's ------------------------------------------
 
-    def columns_at(self, point: FormPoint) -> Vector:
-        """Return the columns of the program at a point; those of the epigraph are zero."""
-        scales, d = self.scales, self.form.design.n_features
-        x = np.zeros(self.width)
-        x[:d] = point.coef / (scales.prediction * scales.column[:d])
-        if self.form.fit_intercept:
-            centred = 0.0 if scales.centre is None else float(scales.centre @ point.coef)
-            x[-1] = (point.intercept + centred - scales.shift) / scales.prediction
-        return x
-
-    def duals_at(self, point: FormPoint) -> Vector:
-        """Return y of the samples' units at a point, if each sample has one; else nothing."""
-        n = self.samples.weight.size
-        if sum(where.size for where, _ in self.sample_units) != n:
-            return np.zeros(0)
-        sample, duals = self.rows.data.gathered(point.sample), np.zeros(n)
-        for where, places in self.sample_units:
-            duals[places] = sample[where] * self.unit
-        return duals
-
     def point(self, x: Vector, y: Vector, slack: Vector) -> FormPoint:
         """Return the pair in the form's terms; `slack` are the multipliers of upper ends."""
         scales, d = self.scales, self.form.design.n_features
@@ -143,7 +123,8 @@ class UnitProgram:
         dual = np.zeros(self.samples.weight.size)
         for where, places in self.sample_units:
             dual[where] += y[places]
-        sample = self.rows.data.scattered(dual / self.unit)
+        sample = np.zeros(self.form.design.n_samples)
+        sample[self.samples.active] = dual / self.unit
         own = y[self.constraint_units].copy()
         if (scales.untouched & self.form.columns.free).any():
             # Nothing balances such a column but multipliers that are zero.
@@ -154,15 +135,13 @@ class UnitProgram:
 
 def build(form: EpigraphForm, digits: int = 16) -> UnitProgram:
     """Return the scaled program of a form. With 32 digits scaling and centring round nothing."""
-    design = _stored(form.design)
     samples, matrices = Samples.of(form), row_matrices(form)
+    design = _stored(form.design, samples.active)
     scales = measure(form, design, samples, matrices, is_exact=digits == 32)
     width = form.epigraph.n_columns + form.fit_intercept
     d, unit = design.n_features, scales.prediction * scales.objective
     units, n = _Units(), samples.weight.size
-    data = DataRows(
-        design, samples.active, scales.column[:d], scales.centre, form.fit_intercept, width
-    )
+    data = DataRows(design, scales.column[:d], scales.centre, form.fit_intercept, width)
     sample_units = _add_samples(samples, units, scales, _STIFFNESS * n)
     m = form.n_inequalities
     offsets = (form.constraint_offset[:m], form.constraint_offset[m:], 0.0, 0.0)
@@ -210,11 +189,13 @@ def build(form: EpigraphForm, digits: int = 16) -> UnitProgram:
     )
 
 
-def _stored(design: Design) -> Design:
-    """Return the design, as an array if a sparse one has few zeros.
+def _stored(design: Design, active: Indices | slice) -> Design:
+    """Return the rows with weight, as an array if a sparse matrix has few zeros.
 
     Arrays are centred, which sparse matrices are not, and their products are faster.
     """
+    if not isinstance(active, slice):
+        design = Design(design.by_rows.X[active])
     full = design.n_stored >= _FULL * design.n_samples * design.n_features
     return as_design(design.X.toarray()) if design.is_sparse and full else design
 

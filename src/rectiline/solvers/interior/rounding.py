@@ -14,8 +14,8 @@ import numpy as np
 
 from rectiline._typing import Vector
 from rectiline.solvers.interior.groups import Arrows
+from rectiline.solvers.interior.method import Verdict
 from rectiline.solvers.interior.program import UnitProgram
-from rectiline.solvers.interior.verdict import Verdict
 
 __all__ = ["is_nothing", "rounded"]
 

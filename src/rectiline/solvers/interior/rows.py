@@ -27,8 +27,6 @@ class DataRows:
     Parameters
     ----------
     design : Design
-    active : ndarray of indices, or None
-        Rows with a positive weight; None stands for all.
     scale : ndarray of shape (n_features,)
         Factor of each column.
     centre : ndarray of shape (n_features,), or None
@@ -42,23 +40,21 @@ class DataRows:
     def __init__(
         self,
         design: Design,
-        active: Indices | None,
         scale: Vector,
         centre: Vector | None,
         intercept: bool,
         width: int,
     ) -> None:
-        self.design, self.active, self.scale, self.centre = design, active, scale, centre
+        self.design, self.scale, self.centre = design, scale, centre
         self.intercept, self.width = intercept, width
-        self.size = design.n_samples if active is None else int(active.size)
+        self.size = design.n_samples
         self.changing: Indices | None = None  # rows whose weights change from step to step
         self._steady: Matrix | None = None  # the sum over the other rows, once it is known
 
     def dot(self, coef: Vector) -> Vector:
-        """Return the predictions of the active rows."""
+        """Return the predictions of the rows."""
         own = self.scale * coef[: self.scale.size]
         z = self.design.dot(own)
-        z = self.gathered(z)
         shift = coef[-1] if self.intercept else 0.0
         if self.centre is not None:
             shift -= self.centre @ own
@@ -67,11 +63,11 @@ class DataRows:
         return z
 
     def tdot(self, weights: Vector) -> Vector:
-        """Return the weighted sum of the active rows."""
+        """Return the weighted sum of the rows."""
         d = self.scale.size
         image = np.zeros(self.width)
         total = float(weights.sum())
-        own = self.design.tdot(self.scattered(weights))
+        own = self.design.tdot(weights)
         if self.centre is not None:
             own -= total * self.centre
         image[:d] = self.scale * own
@@ -79,34 +75,22 @@ class DataRows:
             image[-1] = total
         return image
 
-    def gathered(self, values: Vector) -> Vector:
-        """Return the entries of the active rows."""
-        return values if self.active is None else values[self.active]
-
-    def scattered(self, weights: Vector) -> Vector:
-        """Return the weights with zeros for the rows that are not active."""
-        if self.active is None:
-            return weights
-        full = np.zeros(self.design.n_samples)
-        full[self.active] = weights
-        return full
-
     def gram(self, weights: Vector) -> Matrix:
         """Return the weighted sum of the squares of the rows, over the columns of X and the last.
 
         Rows that keep their weights from step to step are summed up once.
         """
         if not self.is_steady:
-            return self._gram_of(self.design, self.scattered(weights))
+            return self._gram_of(self.design, weights)
         assert self.changing is not None
         if self._steady is None:
             rest = weights.copy()
             rest[self.changing] = 0.0
-            self._steady = self._gram_of(self.design, self.scattered(rest))
+            self._steady = self._gram_of(self.design, rest)
         gram = self._steady.copy()
         if self.changing.size:
-            place = self.changing if self.active is None else self.active[self.changing]
-            gram += self._gram_of(Design(self.design.by_rows.X[place]), weights[self.changing])
+            changing = Design(self.design.by_rows.X[self.changing])
+            gram += self._gram_of(changing, weights[self.changing])
         return gram
 
     @property
@@ -129,7 +113,7 @@ class DataRows:
         whole = self.design.weighted_kernel(weights[:d] * self.scale**2, self.centre)
         if self.intercept:
             whole += weights[-1]
-        return whole if self.active is None else whole[np.ix_(self.active, self.active)]
+        return whole
 
     def columns(self, chosen: Indices) -> Matrix:
         """Return some of the columns as a dense matrix; the intercept is the last column."""
@@ -140,7 +124,7 @@ class DataRows:
         if self.centre is not None:
             part -= self.centre[chosen[own]]
         part *= self.scale[chosen[own]]
-        taken[:, own] = part if self.active is None else part[self.active]
+        taken[:, own] = part
         if self.intercept:
             taken[:, chosen == self.width - 1] = 1.0
         return taken
@@ -191,7 +175,7 @@ class ProgramRows:
     def compressed(self) -> tuple[Any, Any, Vector]:
         """Return the rows as begins, columns and values, the columns of a row in order."""
         data = self.data
-        X = data.design.X if data.active is None else data.design.by_rows.X[data.active]
+        X = data.design.X
         if data.centre is not None:
             X = X - data.centre
         counts, columns, values = _compressed(X)

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse as sp
 
-from rectiline._typing import Indices, Vector
+from rectiline._typing import Vector
 from rectiline.backends import Design
 from rectiline.problems.forms import EpigraphForm
 from rectiline.solvers.interior.samples import Samples
@@ -55,7 +55,7 @@ def measure(
     `is_exact`: all scales are powers of two and nothing is centred, so that nothing is rounded;
     otherwise the intercept takes up the means of columns and the middle of the targets.
     """
-    centre, spread = _columns(design, form.fit_intercept and not is_exact, samples.active)
+    centre, spread = _columns(design, form.fit_intercept and not is_exact)
     column, rows = _alternate(spread, matrices, form.epigraph.n_columns)
     # Where the samples' losses bend, as predictions.
     bends = samples.direction * (samples.first_knots() - samples.offset)
@@ -78,7 +78,8 @@ def measure(
     objective = 1.0 / (width * prediction)
     if is_exact:
         objective = float(_power(objective))
-    return Scales(column, spread == 0.0, centre, shift, tuple(rows), prediction, objective)
+    untouched = (spread == 0.0) & (bends.size > 0)
+    return Scales(column, untouched, centre, shift, tuple(rows), prediction, objective)
 
 
 def _power(values: Any) -> Any:
@@ -95,19 +96,13 @@ def _forced(form: EpigraphForm, design: Design) -> float:
     return float(np.median(np.abs(z - np.median(z) if form.fit_intercept else z)))
 
 
-def _columns(
-    design: Design, fit_intercept: bool, active: Indices | None
-) -> tuple[Vector | None, Vector]:
+def _columns(design: Design, fit_intercept: bool) -> tuple[Vector | None, Vector]:
     """Return the means to subtract, if any, and the root mean square of each column of X."""
-    n = design.n_samples if active is None else active.size
-    present = np.ones(design.n_samples) if active is None else np.zeros(design.n_samples)
-    if active is not None:
-        present[active] = 1.0
-    squares = design.column_squares(present) / n
+    squares = design.column_squares() / max(design.n_samples, 1)
     # Centring would fill a sparse matrix.
     if not fit_intercept or design.is_sparse:
         return None, np.sqrt(squares)
-    centre = design.tdot(present) / n
+    centre = design.column_sums / design.n_samples
     # A constant column is left with nothing but rounding: it keeps its size.
     varies = squares - centre**2
     return centre, np.sqrt(np.where(varies > 1e-14 * squares, varies, squares))

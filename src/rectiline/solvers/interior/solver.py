@@ -30,12 +30,12 @@ from rectiline.solvers.interior.columns import WorkingColumns, generates_columns
 from rectiline.solvers.interior.method import (
     LARGEST_SYSTEM,
     Method,
+    Verdict,
     largest_system,
     n_unknowns,
     step_work,
 )
 from rectiline.solvers.interior.rounding import is_nothing, rounded
-from rectiline.solvers.interior.verdict import Verdict
 
 __all__ = ["Interior", "InteriorState"]
 
@@ -47,7 +47,6 @@ _PATIENCE = {16: 8, 32: 30}  # steps without progress by digits, short ones coun
 _SHORT_STEP = 0.05
 _GROWTH = 1.5  # times the longest step before, which counts as progress
 _LEAST_PRODUCT = 1e-20  # mean products below this cannot make the gap smaller
-_WARM_SLACK = 0.1  # of the multipliers at a given starting point
 _MOST_PRODUCTS_OF_32_DIGITS = 2e7  # of a step: a few tenths of a second
 
 
@@ -100,7 +99,7 @@ class InteriorState:
             return True
         self.digits, self.may_raise_digits = 32, False
         self.idle, self.mark, self.longest = 0, (np.inf, np.inf), 0.0
-        self.method = _begun(self.method.program.form, None, 32, 0.0)
+        self.method = Method(self.method.program.form, 32, 0.0)
         return False
 
     def round_off(self, target: float) -> bool:
@@ -194,13 +193,17 @@ class Interior:
         return None
 
     def start(self, form: EpigraphForm, warm: FormPoint | None, seed: int) -> InteriorState:
-        """Return the method at its start; nothing here is random."""
+        """Return the method at its start; a given point only says which columns come first.
+
+        A start near that point takes as many steps (0.95 to 1.07 of the time where another solver
+        went before).
+        """
         working, digits = None, self.digits or 16
         may_raise = self.digits is None and step_work(form) <= _MOST_PRODUCTS_OF_32_DIGITS
         if digits == 16 and generates_columns(form):
             working = WorkingColumns.first(form, warm, LARGEST_SYSTEM, self.proximal)
-            form, warm, may_raise = working.part, working.restricted(warm), False
-        method = _begun(form, warm, digits, self.proximal)
+            form, may_raise = working.part, False
+        method = Method(form, digits, self.proximal)
         zero = FormPoint(np.zeros(0), 0.0, np.zeros(0), np.zeros(0))
         state = InteriorState(method, zero, working, digits, may_raise)
         state.best = state.pair()
@@ -233,20 +236,6 @@ class Interior:
     def point(self, state: InteriorState) -> FormPoint:
         """Return the best pair so far."""
         return state.point()
-
-
-def _begun(form: EpigraphForm, warm: FormPoint | None, digits: int, proximal: float) -> Method:
-    """Return the method at its start, near a given point if that is better than zero."""
-    method = Method(form, digits, proximal)
-    program, core = method.program, method.core
-    if warm is not None:
-        loss = form.rows.loss(form.design.dot(warm.coef) + warm.intercept)
-        if loss <= form.problem.loss_at_zero:
-            core.begin(program.columns_at(warm), _WARM_SLACK)
-            core.begin_near(program.duals_at(warm))
-            return method
-    core.begin(np.zeros(program.width), 1.0)
-    return method
 
 
 def _safe(target: float) -> float:
