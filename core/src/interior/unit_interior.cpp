@@ -50,7 +50,7 @@ UnitInterior<Real>::UnitInterior(UnitProgram program, std::unique_ptr<NormalSyst
     for (int s = 0; s < 2; ++s)
         for (auto* values : {&ratio_[s], &error_[s], &move_.multiplier[s], &move_.lift[s]})
             values->resize(units);
-    for (auto* values : {&pull_ahead_, &search_, &move_.x})
+    for (auto* values : {&pull_ahead_, &move_.x})
         values->resize(width);
     for (auto* values : {&gap_to_centre_, &weight_, &move_.y, &move_.drive})
         values->resize(units);
@@ -242,7 +242,6 @@ void UnitInterior<Real>::refine() {
     std::vector<Real> left(pair_.x.size());
     std::pair<Direction, std::vector<Real>> kept;
     double least = std::numeric_limits<double>::infinity();
-    energy_ = Real(0.0);
     look_ahead();
     for (int round = 0;; ++round) {
         for (std::size_t j = 0; j < left.size(); ++j)
@@ -254,18 +253,18 @@ void UnitInterior<Real>::refine() {
         if (is_best) least = harm;
         if (harm <= enough) return;
         if (is_best) kept = {move_, pull_ahead_};
-        const bool is_last = round == kRefinements;
-        if (is_last || !(move_.knows_duals ? improve(left) : conjugate(left))) {
+        if (round == kRefinements) {
             // Otherwise the system is too close to singular for corrections.
             if (!is_best && std::isfinite(least)) std::tie(move_, pull_ahead_) = kept;
             return;
         }
+        improve(left);
     }
 }
 
-// Corrects the direction and the duals of heavy rows together, by the factor alone.
+// Corrects the direction, and the duals of heavy rows along with it, by the factor alone.
 template <class Real>
-bool UnitInterior<Real>::improve(std::span<const Real> left) {
+void UnitInterior<Real>::improve(std::span<const Real> left) {
     std::vector<Real> x(left.begin(), left.end()), unmatched(move_.miss.size());
     std::vector<Real> duals(unmatched.size()), change(unmatched.size());
     for (std::size_t r = 0; r < unmatched.size(); ++r)
@@ -287,42 +286,6 @@ bool UnitInterior<Real>::improve(std::span<const Real> left) {
     }
     change_rows(change, false);
     look_ahead();
-    return true;
-}
-
-// One step of conjugate gradients on the equations without the proximal term.
-template <class Real>
-bool UnitInterior<Real>::conjugate(std::span<const Real> left) {
-    const std::vector<Real> nothing(row_dual_.size(), Real(0.0));
-    std::vector<Real> x(left.begin(), left.end()), image(nothing), pulled(x.size()), none(nothing);
-    system_->solve(x, nothing, none);
-    Real energy = 0.0;
-    for (std::size_t j = 0; j < x.size(); ++j)
-        energy += x[j] * left[j];
-    const bool is_first = leading(energy_) == 0;
-    for (std::size_t j = 0; j < x.size(); ++j)
-        search_[j] = is_first ? -x[j] : -x[j] + energy / energy_ * search_[j];
-    energy_ = energy;
-    system_->multiply(search_, image);
-    std::vector<Real> weighted(image.size());
-    for (std::size_t r = 0; r < image.size(); ++r)
-        weighted[r] = row_weight_[r] * image[r];
-    system_->multiply_transposed(weighted, pulled);
-    Real bend = 0.0;
-    for (std::size_t j = 0; j < x.size(); ++j)
-        bend += search_[j] * (Real(program_->rho[j]) * search_[j] + pulled[j]);
-    if (!(leading(bend) > 0 && leading(energy) > 0)) return false;
-    const Real length = energy / bend;
-    for (std::size_t j = 0; j < x.size(); ++j) {
-        move_.x[j] += length * search_[j];
-        pull_ahead_[j] += length * pulled[j];
-    }
-    for (std::size_t r = 0; r < image.size(); ++r) {
-        image[r] = length * image[r];
-        move_.change[r] += image[r];
-    }
-    change_rows(image, false);
-    return true;
 }
 
 template <class Real>

@@ -61,15 +61,7 @@ class Fairness(Constraint):
     ) -> None:
         if form != "covariance":
             raise ValueError(f"Fairness(form={form!r}): form must be 'covariance'.")
-        allowed = numbers("Fairness", "tolerance", tolerance)
-        if allowed.ndim > 1:
-            raise ValueError(
-                f"Fairness: tolerance must be a number or a vector, got shape {allowed.shape}."
-            )
-        if np.any(allowed < 0.0):
-            at = f"[{int(np.argmax(allowed < 0.0))}]" if allowed.ndim else ""
-            value = float(allowed.flat[np.argmax(allowed < 0.0)])
-            raise ValueError(f"Fairness: tolerance{at} = {value!r}, but it must be >= 0.")
+        allowed = checked_tolerance("Fairness", tolerance)
         columns = None if sensitive is None else _columns(sensitive, allowed)
         self._set(sensitive=columns, tolerance=allowed, form=form)
 
@@ -89,6 +81,19 @@ class Fairness(Constraint):
                 covariance = np.asarray(X.tdot(centred), dtype=np.float64) / X.n_samples
                 bounded.append((covariance, float(allowed)))
         return bounded_rows(bounded, n_features)
+
+
+def checked_tolerance(owner: str, tolerance: ArrayLike, most_dimensions: int = 1) -> Vector:
+    """Return tolerances >= 0: one number, or a vector where that is allowed."""
+    allowed = numbers(owner, "tolerance", tolerance)
+    if allowed.ndim > most_dimensions:
+        wanted = "a number or a vector" if most_dimensions else "one number"
+        raise ValueError(f"{owner}: tolerance must be {wanted}, got shape {allowed.shape}.")
+    if np.any(allowed < 0.0):
+        at = f"[{int(np.argmax(allowed < 0.0))}]" if allowed.ndim else ""
+        value = float(allowed.flat[np.argmax(allowed < 0.0)])
+        raise ValueError(f"{owner}: tolerance{at} = {value!r}, but it must be >= 0.")
+    return allowed
 
 
 def given_data(

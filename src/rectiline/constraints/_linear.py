@@ -43,6 +43,35 @@ class LinearRows(Constraint):
         matrix = rows.matrix(names, n_features, type(self).__name__)
         return type(self)(**{**self._arguments(), name: matrix})
 
+    def rows(self, n_features: int, design: DesignLike | None = None) -> ConstraintRows:
+        """Return the matrix and the constants."""
+        self._check_width(n_features)
+        return ConstraintRows.make(n_features, **self._arguments())
+
+    def _read(self, rows: tuple[str, Any], shifts: tuple[str, Any]) -> None:
+        """Set the matrix and one constant for each of its rows."""
+        owner = type(self).__name__
+        (matrix, count), shift = _matrix(owner, *rows), finite(owner, *shifts)
+        if shift.ndim == 0:
+            shift = np.full(count, shift)
+            shift.flags.writeable = False
+        if shift.shape != (count,):
+            raise ValueError(
+                f"{owner}: {shifts[0]} has shape {shift.shape} but {rows[0]} has {count} rows: "
+                "give one number per row, or one for all."
+            )
+        self._set(**{rows[0]: matrix, shifts[0]: shift})
+
+    def _check_width(self, n_features: int) -> None:
+        owner, (name, matrix) = type(self).__name__, next(iter(self._arguments().items()))
+        if isinstance(matrix, NamedRows):
+            raise ValueError(f"{owner}: {name} names columns; call with_names(names, n_features).")
+        if matrix.shape[1] != n_features:
+            raise ValueError(
+                f"{owner}: {name} has {matrix.shape[1]} columns but there are {n_features} "
+                "coefficients."
+            )
+
 
 class LinearInequality(LinearRows):
     """Keep ``A @ b + c >= 0``.
@@ -69,13 +98,7 @@ class LinearInequality(LinearRows):
     c: Vector
 
     def __init__(self, A: Any, c: ArrayLike = 0.0) -> None:
-        matrix, shift = _read("LinearInequality", ("A", A), ("c", c))
-        self._set(A=matrix, c=shift)
-
-    def rows(self, n_features: int, design: DesignLike | None = None) -> ConstraintRows:
-        """Return A and c."""
-        _fit("LinearInequality", "A", self.A, n_features)
-        return ConstraintRows.make(n_features, A=self.A, c=self.c)
+        self._read(("A", A), ("c", c))
 
 
 class LinearEquality(LinearRows):
@@ -103,13 +126,7 @@ class LinearEquality(LinearRows):
     f: Vector
 
     def __init__(self, E: Any, f: ArrayLike = 0.0) -> None:
-        matrix, shift = _read("LinearEquality", ("E", E), ("f", f))
-        self._set(E=matrix, f=shift)
-
-    def rows(self, n_features: int, design: DesignLike | None = None) -> ConstraintRows:
-        """Return E and f."""
-        _fit("LinearEquality", "E", self.E, n_features)
-        return ConstraintRows.make(n_features, E=self.E, f=self.f)
+        self._read(("E", E), ("f", f))
 
 
 class LinearConstraint(LinearRows):
@@ -165,7 +182,7 @@ class LinearConstraint(LinearRows):
 
     def rows(self, n_features: int, design: DesignLike | None = None) -> ConstraintRows:
         """Return equalities where both bounds are equal, otherwise one inequality per bound."""
-        _fit("LinearConstraint", "A", self.A, n_features)
+        self._check_width(n_features)
         equal = np.flatnonzero(self.lower == self.upper)
         low = np.flatnonzero((self.lower > -np.inf) & (self.lower < self.upper))
         high = np.flatnonzero((self.upper < np.inf) & (self.lower < self.upper))
@@ -179,19 +196,6 @@ class LinearConstraint(LinearRows):
             E=A[equal],
             f=-self.lower[equal],
         )
-
-
-def _read(owner: str, rows: tuple[str, Any], shifts: tuple[str, Any]) -> tuple[Matrix, Vector]:
-    (matrix, count), shift = _matrix(owner, *rows), finite(owner, *shifts)
-    if shift.ndim == 0:
-        shift = np.full(count, shift)
-        shift.flags.writeable = False
-    if shift.shape != (count,):
-        raise ValueError(
-            f"{owner}: {shifts[0]} has shape {shift.shape} but {rows[0]} has {count} rows: give "
-            "one number per row, or one for all."
-        )
-    return matrix, shift
 
 
 def _matrix(owner: str, name: str, given: Any) -> tuple[Any, int]:
@@ -208,13 +212,3 @@ def _matrix(owner: str, name: str, given: Any) -> tuple[Any, int]:
             for row in listed
         )
     return listed, len(listed)
-
-
-def _fit(owner: str, name: str, matrix: Any, n_features: int) -> None:
-    if isinstance(matrix, NamedRows):
-        raise ValueError(f"{owner}: {name} names columns; call with_names(names, n_features).")
-    if matrix.shape[1] != n_features:
-        raise ValueError(
-            f"{owner}: {name} has {matrix.shape[1]} columns but there are {n_features} "
-            "coefficients."
-        )

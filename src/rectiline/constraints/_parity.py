@@ -15,8 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from rectiline._typing import Vector
 from rectiline.constraints._base import Constraint, DesignLike
-from rectiline.constraints._checks import numbers
-from rectiline.constraints._fairness import bounded_rows, given_data
+from rectiline.constraints._fairness import bounded_rows, checked_tolerance, given_data
 from rectiline.constraints._rows import ConstraintRows
 
 __all__ = ["DemographicParity", "EqualOpportunity"]
@@ -56,7 +55,7 @@ class DemographicParity(Constraint):
     def __init__(self, sensitive: ArrayLike | None = None, tolerance: float = 0.0) -> None:
         self._set(
             sensitive=None if sensitive is None else _codes(type(self).__name__, sensitive),
-            tolerance=_tolerance(type(self).__name__, tolerance),
+            tolerance=checked_tolerance(type(self).__name__, tolerance, most_dimensions=0),
         )
 
     def bind(self, sensitive: ArrayLike) -> DemographicParity:
@@ -135,15 +134,6 @@ class EqualOpportunity(DemographicParity):
                 "call bind(sensitive, positive)."
             )
         return np.where(self.positive[:, None], codes, -1)
-
-
-def _tolerance(owner: str, tolerance: float) -> Vector:
-    allowed = numbers(owner, "tolerance", tolerance)
-    if allowed.ndim:
-        raise ValueError(f"{owner}: tolerance must be one number, got shape {allowed.shape}.")
-    if allowed < 0.0:
-        raise ValueError(f"{owner}: tolerance = {float(allowed)!r}, but it must be >= 0.")
-    return allowed
 
 
 def _codes(owner: str, sensitive: ArrayLike) -> Codes:

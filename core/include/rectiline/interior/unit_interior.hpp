@@ -16,9 +16,9 @@
 // Sources: Mehrotra, "On the implementation of a primal-dual interior point method" (1992) for
 // predictor and corrector; Gondzio, "Multiple centrality corrections" (1996) for the corrections of
 // short steps. Departures: distances to the ends of the boxes are iterates of their own, because as
-// differences they would lose all digits; conjugate gradients, or the factor itself, remove the
-// effect of the proximal term and of rounding from a direction; a corrector that makes a short step
-// is compared with one that makes up for less of the predictor's second-order error.
+// differences they would lose all digits; solves with the factor itself remove the effect of the
+// proximal term and of rounding from a direction; a corrector that makes a short step is compared
+// with one that makes up for less of the predictor's second-order error.
 #pragma once
 
 #include "rectiline/interior/normal_system.hpp"
@@ -78,8 +78,7 @@ class UnitInterior {
     void centralise(Real centre);
     void look_ahead();
     void refine();
-    bool improve(std::span<const Real> left);
-    bool conjugate(std::span<const Real> left);
+    void improve(std::span<const Real> left);
 
     std::unique_ptr<UnitProgram> program_;  // where the pair finds it after a move
     std::unique_ptr<NormalSystem<Real>> system_;
@@ -88,8 +87,7 @@ class UnitInterior {
     std::vector<Real> ratio_[2], error_[2];  // per unit, of both ends of its box
     std::vector<Real> gap_to_centre_, weight_, row_weight_, row_dual_;
     Direction move_;
-    std::vector<Real> pull_ahead_, search_;
-    Real energy_ = 0.0;
+    std::vector<Real> pull_ahead_;
     Verdict verdict_{};  // before the step
     double step_length_ = 1.0;
 };
