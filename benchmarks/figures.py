@@ -13,12 +13,14 @@ from collections.abc import Iterable
 
 from .pictures import PROFILED
 from .results import at_target, is_ours, load
+from .rivals import get
 from .store import RESULTS, read_table
 
 
 def figures() -> dict[str, str]:
     """Return every figure by name, as text."""
-    return {**races(), **door(), **gpu(), **disk(), **regret(), **programs()}
+    parts = (races, door, gpu, disk, regret, programs, install, structure)
+    return {name: value for part in parts for name, value in part().items()}
 
 
 def door() -> dict[str, str]:
@@ -34,7 +36,10 @@ def door() -> dict[str, str]:
 
 def races() -> dict[str, str]:
     """Compare with the best rival that reaches a relative error of 1e-6."""
-    found = at_target(load())
+    results = load()
+    found = at_target(results)
+    entries = [item for one in results for case in one["cases"] for item in case["solvers"].items()]
+    names = {name for name, entry in entries if entry.get("runs")}
     ratios = []
     for record in found:
         own = record["times"].pop(record["definition"]["solvers"][0], math.inf)
@@ -47,6 +52,7 @@ def races() -> dict[str, str]:
         "races_mean": f"{math.exp(statistics.fmean(map(math.log, ratios))):.1f}",
         "races_near": f"{100 * sum(ratio >= 0.8 for ratio in ratios) / len(ratios):.0f}",
         "races_lost_by_half": str(sum(ratio < 0.5 for ratio in ratios)),
+        "rival_packages": str(len({get(name).package for name in names} - {"rectiline"})),
         "races_profiled": str(sum(record["suite"] in PROFILED for record in found)),
     }
 
@@ -81,6 +87,25 @@ def programs() -> dict[str, str]:
     rows = read_table("maros_meszaros")
     solved = sum(row["status"] == "solved" for row in rows)
     return {"maros_meszaros": str(len(rows)), "maros_meszaros_solved": str(solved)}
+
+
+def install() -> dict[str, str]:
+    """Return the megabytes of the wheel, and of what is installed with each extra."""
+    found = {}
+    for row in read_table("install"):
+        found["wheel_megabytes"] = row["wheel_megabytes"]
+        found[f"install_{row['extra']}"] = row["megabytes"]
+    return found
+
+
+def structure() -> dict[str, str]:
+    """Compare with the best method of HiGHS on the problems with sparse structure."""
+    ratios = [float(row["of_highs"]) for row in read_table("structure") if row["of_highs"]]
+    return {
+        "structure_cases": str(len(ratios)),
+        "structure_median": f"{statistics.median(ratios):.2f}",
+        "structure_worst": f"{max(ratios):.2f}",
+    }
 
 
 def between(values: Iterable[float], digits: int) -> str:

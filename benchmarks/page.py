@@ -47,6 +47,8 @@ def write_page(folder: Path) -> None:
         "suites": (header, [tuple(map(str, share)) for share in shares(results)]),
         "exponents": _exponents(results),
         "measures": _measures(),
+        "gpu": _gpu(),
+        "coverage": _coverage(),
         "machine": _machine(results),
         **{name: (HEADER, [row.cells() for row in some]) for name, some in lists.items()},
         **{f"regime_{name}": (REGIME_HEADER, regime_table(some)) for name, some in regimes.items()},
@@ -78,6 +80,22 @@ def _measures() -> tuple[tuple[str, ...], Lines]:
     found.sort(key=lambda row: float(row["measured"]) <= float(row["at_most"]))
     lines = [tuple(row[field] for field in fields) for row in found]
     return ("what", "measured", "target", "unit", "revision"), lines
+
+
+def _gpu() -> tuple[tuple[str, ...], Lines]:
+    """What rows on a GPU take."""
+    lines = []
+    for row in read_table("gpu"):
+        size, kept = f"{int(row['rows']):,} x {row['columns']}", f"{100 * float(row['kept']):.2g} %"
+        fields = (row["dtype"], row["loss"], row["seconds"], row["passes"], kept, row["gap"])
+        lines.append((size, *fields))
+    return ("rows x columns", "numbers", "loss", "seconds", "passes", "rows kept", "gap"), lines
+
+
+def _coverage() -> tuple[tuple[str, ...], Lines]:
+    """What ``coverage.py`` found."""
+    found = read_table("coverage")
+    return tuple(found[0]), [tuple(row.values()) for row in found]
 
 
 def _machine(results: list[Record]) -> tuple[tuple[str, ...], Lines]:

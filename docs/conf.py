@@ -25,6 +25,7 @@ extensions = [
     "sphinx.ext.viewcode",
     "numpydoc",
     "sphinx_design",
+    "matplotlib.sphinxext.plot_directive",
     "sphinx_gallery.gen_gallery",
 ]
 exclude_patterns = ["_build", "**/sg_execution_times.rst"]
@@ -41,6 +42,12 @@ sphinx_gallery_conf = {
     "inspect_global_variables": False,
 }
 # Examples draw figures of their own making; none needs a special warning filter.
+# Pictures are drawn by the code that pages show.
+plot_include_source = True
+plot_html_show_source_link = False
+plot_html_show_formats = False
+plot_formats = [("png", 110)]
+plot_pre_code = "import matplotlib.pyplot as plt\nimport numpy as np\nimport rectiline as rl"
 suppress_warnings = ["config.cache"]  # the settings of the gallery cannot be pickled
 templates_path = ["_templates"]
 

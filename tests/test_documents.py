@@ -49,6 +49,30 @@ def test_blocks_of_python_run():
     assert count >= 1
 
 
+# Measured cases, ratios, seconds and megabytes come from result files as |name|.
+MEASURED = re.compile(
+    r"(?<![\w.,|])\d[\d.,]*(?: to [\d.,]+)? ?(?:x (?:faster|slower)|"
+    r"times (?:faster|slower|as fast|as long)|cases|races|seconds|ms|s|minutes|MB|GB)(?![\w%])"
+)
+
+
+def test_pages_state_no_measurement_of_their_own():
+    """Text outside of examples has no measured number that is not read from a result file."""
+    found = []
+    for page in PAGES:
+        if page.stem in ("changelog", "pending_changes") or "generated" in page.parts:
+            continue
+        lines = page.read_text("utf-8").splitlines()
+        prompt = False
+        for line in lines:
+            prompt = line.lstrip().startswith((">>>", "...")) or (prompt and line.strip() != "")
+            indented = line.startswith("   ") and not line.lstrip().startswith(("*", "-"))
+            if prompt or (indented and re.match(r"\s+\S+ = |\s+make ", line)):
+                continue
+            found += [f"{page.name}: {hit}" for hit in MEASURED.findall(line)]
+    assert not found, found
+
+
 def test_links_between_documents_lead_somewhere():
     for document in [*ROOT.glob("*.md"), *(ROOT / "changes").glob("*.md")]:
         for link in re.findall(r"\]\(([^)#:]+)\)", document.read_text("utf-8")):
@@ -68,6 +92,8 @@ def test_the_readme_states_what_was_measured():
         "races": r"On the (\d+) cases that another solver also solved",
         "races_mean": r"`auto` is ([\d.]+)x faster than the best of them",
         "races_near": r"within 1\.25x on (\d+) % of the cases",
+        "install_all": r"these six \((\d+) MB installed",
+        "install_none": r"(\d+) MB without extras",
         "gpu_billion_rows": r"a billion rows of 10 columns in ([\d.]+ to [\d.]+) s",
         "door_adult_rectiline": r"SVM on Adult takes ([\d.]+) s",
         "door_adult_cvxpy": r"SVM on Adult takes [\d.]+ s; cvxpy takes ([\d.]+) s",

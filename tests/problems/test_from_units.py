@@ -86,7 +86,7 @@ def test_wrong_units_are_named():
         rl.Problem.from_units(X, S=S, T=T, tau=np.ones(7))
     with pytest.raises(ValueError, match="tau must hold numbers >= 0"):
         rl.Problem.from_units(X, S=S, T=T, tau=-1.0)
-    with pytest.raises(ValueError, match="no unit pays anything"):
+    with pytest.raises(ValueError, match="all units are zero"):
         rl.Problem.from_units(X, U=np.zeros((1, N)), V=np.zeros((1, N)))
     with pytest.raises(ValueError, match="A and b must be given together"):
         rl.Problem.from_units(X, U=U, V=V, A=np.eye(D))

@@ -117,7 +117,7 @@ def test_another_loss_keeps_everything_that_is_not_about_the_loss(case):
 def test_another_loss_is_refused_where_rows_pay_different_ones():
     losses = [rl.losses.Pinball(0.2), rl.losses.Absolute()]
     problem = rl.Problem(X, Y, losses, loss_index=np.arange(60) % 2)
-    with pytest.raises(ValueError, match="pay different losses"):
+    with pytest.raises(ValueError, match="have different losses"):
         problem.with_loss("absolute")
 
 

@@ -25,7 +25,7 @@ class _Shared:
     penalty
     -------
     penalty : str, Penalty or None, default="l2"
-        What the coefficients pay: ``|b|^2 / 2`` ("l2"), ``|b|_1`` ("l1"), their mix
+        The penalty on the coefficients: ``|b|^2 / 2`` ("l2"), ``|b|_1`` ("l1"), their mix
         ``l1_ratio |b|_1 + (1 - l1_ratio)/2 |b|^2`` ("elasticnet"), the sum of the groups' largest
         absolute values ("group"), its mix with ``|b|_1`` ("sparse_group"), or the sorted L1 norm
         ("slope"). An object from `rectiline.penalties` is used as it is.
@@ -33,7 +33,7 @@ class _Shared:
         ``{"groups": ...}`` for "group" and "sparse_group": one label per column, a mapping from
         column to label (``{"a": "g1", "b": "g1"}``) or from label to columns
         (``{"g1": ["a", "b"]}``), or disjoint lists of columns. Columns are names or positions;
-        those in no group pay nothing for it. ``{"weights": ...}`` for "l1": one number per column,
+        those in no group are not penalised. ``{"weights": ...}`` for "l1": one number per column,
         or "adaptive" for weights from a first fit, see `rectiline.paths.adaptive_weights`, to which
         ``"power": 1.0`` goes along.
         ``{"q": 0.1}`` or ``{"strengths": ...}`` for "slope".

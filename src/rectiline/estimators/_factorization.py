@@ -189,7 +189,7 @@ class MatrixFactorization(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def decision_function(self, X: ArrayLike) -> Vector:
-        """Return ``p_u'q_i`` with biases and intercept; a stranger has zero factors."""
+        """Return ``p_u'q_i`` with biases and intercept; unknown users and items have none."""
         check_is_fitted(self)
         pairs = _checked_pairs(X)
         P, a = _found(self.users_, pairs[:, 0], self.user_factors_, self.user_bias_)

@@ -63,7 +63,7 @@ class QuantileRegressor(BaseQuantile):
         Composite quantile regression: one slope vector for all quantiles, own intercepts. The
         loss is the mean over the quantiles, and they cannot cross.
     penalty : str, Penalty or None, default="elasticnet"
-        What the coefficients pay, times alpha; see `PLQRegressor`. Joint fits take no
+        The penalty on the coefficients, times alpha; see `PLQRegressor`. Joint fits take no
         other than "elasticnet", "l1" and "l2".
     penalty_params : dict, optional
         ``{"groups": ...}`` for "group" and "sparse_group", ``{"weights": ...}`` for "l1",
@@ -272,7 +272,7 @@ class QuantileRegressorCV(SearchMixin, BaseQuantile):
     loss : {"pinball", "expectile"}, default="pinball"
         What is fitted.
     penalty : str or Penalty, default="elasticnet"
-        What the coefficients pay, times alpha.
+        The penalty on the coefficients, times alpha.
     constraints : Constraint, dict, str, or list of these, default=()
         As for `QuantileRegressor`.
     {tables}

@@ -35,12 +35,12 @@ def formula(text: str, data: Any, *, weights: Any = None, groups: Any = None) ->
     do not read formulas of people you do not trust. These are added:
 
     - ``s(x, df=20, degree=3, strength=1, shape=None)`` is a smooth curve: a B-spline on equidistant
-      knots whose second differences pay half their squares times `strength`.
+      knots whose second differences are penalised by half their squares times `strength`.
     - ``tv(x, knots=None, strength=1, shape=None)`` is a line with bends, at the values of x (200
-      quantiles of many), which pay their size times `strength`: the total variation of the
+      quantiles of many), penalised by their size times `strength`: the total variation of the
       derivative, R's ``rqss``. Shapes are "increasing", "decreasing", "convex" and "concave", or
-      two of them. What ``s`` and ``tv`` pay, times C or alpha of the estimator as usual, takes the
-      place of its penalty; all other terms are free.
+      two of them. The penalty of ``s`` and ``tv``, times C or alpha of the estimator as usual,
+      takes the place of its penalty; all other terms are free.
     - ``bs(x, df=6, knots=None, degree=3, monotone=0, convex=0)`` is a B-spline with `df` columns
       that is zero at the left end of the data and goes on as a line beyond its ends. With
       ``monotone=1`` it increases, with ``-1`` it decreases; ``convex=1`` and ``-1`` (concave)

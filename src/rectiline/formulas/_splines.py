@@ -1,13 +1,13 @@
-"""Spline terms of formulas: columns, what they pay, and rows that give them a shape.
+"""Spline terms of formulas: columns, penalties, and rows that give them a shape.
 
-A term is a basis times a matrix: ``x -> basis(x) @ mix``. What its coefficients pay is diagonal.
+A term is a basis times a matrix: ``x -> basis(x) @ mix``, with a diagonal penalty.
 
-``bs``  B-splines that pay nothing.
-``s``   B-splines on equidistant knots whose second differences D c pay ``strength/2 |D c|^2``
-        (Eilers and Marx 1996). With ``c = c0 + c1 j + D'(DD')^-1 a`` they are a, and the line c1 is
-        free.
-``tv``  Lines that bend at knots by a_j, which pay ``strength |a|_1``: the total variation of the
-        derivative (Koenker, Ng and Portnoy 1994).
+``bs``  B-splines without penalty.
+``s``   B-splines on equidistant knots whose second differences D c have the penalty
+        ``strength/2 |D c|^2`` (Eilers and Marx 1996). With ``c = c0 + c1 j + D'(DD')^-1 a`` they
+        are a, and the line c1 is free.
+``tv``  Lines that bend at knots by a_j, with the penalty ``strength |a|_1``: the total variation
+        of the derivative (Koenker, Ng and Portnoy 1994).
 
 A spline is increasing where its coefficients increase, and convex where the polygon of its
 coefficients over the Greville points is convex. Both are linear inequalities.
@@ -29,7 +29,7 @@ _MOST_BENDS = 200  # knots of `tv` without knots given: distinct values up to he
 
 @dataclass(frozen=True, eq=False)
 class Spline:
-    """One term: its columns at any x, the strengths that its coefficients pay, its shape.
+    """One term: its columns at any x, the strengths on its coefficients, its shape.
 
     Attributes
     ----------
@@ -74,7 +74,7 @@ def bs(
     monotone: int = 0,
     convex: int = 0,
 ) -> Spline:
-    """Return a B-spline with `df` columns that is zero at its left end and pays nothing.
+    """Return a B-spline with `df` columns that is zero at its left end, without penalty.
 
     Inner knots are those given, or quantiles of x.
     """
@@ -105,7 +105,7 @@ def bs(
 def smooth(
     x: Vector, df: int = 20, degree: int = 3, strength: float = 1.0, shape: Any = None
 ) -> Spline:
-    """Return a B-spline with `df` columns whose second differences pay half their squares."""
+    """Return a B-spline with `df` columns and a ridge penalty on its second differences."""
     low, high = _ends("s", x, degree)
     if df <= degree:
         raise ValueError(f"s: df must be greater than degree={degree}; got {df}.")

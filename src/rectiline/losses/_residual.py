@@ -111,7 +111,7 @@ class Pinball(Loss):
 
 @dataclass(frozen=True)
 class Asymmetric(Loss):
-    """The cost of being wrong by amount: ``over max(z - y, 0) + under max(y - z, 0)``.
+    """An asymmetric absolute error, ``over max(z - y, 0) + under max(y - z, 0)``.
 
     A prediction z above the target costs `over` per unit, one below it `under`. The best constant
     is the quantile ``under / (over + under)``: `Pinball` with another name for its slopes.

@@ -81,8 +81,8 @@ def largest_strength(problem: Problem) -> float:
     """Return the smallest strength of the problem's penalty at which all coefficients are zero.
 
     It is proved from above, and from below to about 1e-9 for norm penalties: L1, elastic net,
-    groups (also with L1), Slope; and zero where the columns ask for nothing but rounding, so that
-    any strength gives zeros. It is an upper bound where columns pay nothing (they are fitted first,
+    groups (also with L1), Slope. It is zero where the gradient is zero up to rounding, so that any
+    strength gives zeros, and an upper bound where columns are not penalised (they are fitted first,
     to a certified 1e-9), where time runs out, and, about 1e-4 above, for sparse X.
 
     Parameters

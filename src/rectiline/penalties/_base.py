@@ -60,10 +60,10 @@ class Atom:
 
 
 class Penalty(Immutable, ABC):
-    """Charge coefficients for being away from zero.
+    """Base class of penalties, which shrink coefficients towards zero.
 
-    Penalties are immutable. Two of them are equal when they charge every coefficient vector the
-    same by the same rule; they can be hashed, pickled and copied.
+    Penalties are immutable. Two of them are equal when they have the same value by the same rule
+    for every coefficient vector; they can be hashed, pickled and copied.
 
     Attributes
     ----------
@@ -85,7 +85,7 @@ class Penalty(Immutable, ABC):
 
         At most 1 means dual feasible. It is the dual norm if the penalty is a norm, 0 if the
         conjugate is finite everywhere, and infinity if no multiple of q is dual feasible, as when
-        a column that pays nothing has q != 0.
+        a column without penalty has q != 0.
         """
 
     def conjugate(self, q: ArrayLike) -> float:
@@ -142,13 +142,13 @@ class Penalty(Immutable, ABC):
         return None
 
     def free_columns(self, n_features: int) -> NDArray[np.bool_]:
-        """Return which columns pay nothing: their entry of q must be zero to be dual feasible."""
+        """Return which columns are not penalised: q must be zero there to be dual feasible."""
         self.check(n_features)
         return np.full(n_features, self.is_zero)
 
     @property
     def is_zero(self) -> bool:
-        """Whether the penalty charges nothing, whatever the coefficients."""
+        """Whether the penalty is zero for all coefficients."""
         return self.strength == 0.0
 
     @abstractmethod

@@ -19,13 +19,13 @@ __all__ = ["Fused"]
 
 @dataclass(frozen=True, eq=False)
 class Fused:
-    """Charge ``strength |D b|_1 + l1 |b|_1 + l2/2 |b|^2``, D the differences of neighbours.
+    """Penalty on differences, ``strength |D b|_1 + l1 |b|_1 + l2/2 |b|^2``, D those of neighbours.
 
     Along a chain the rows of D are differences of the given order: ``b_(j+1) - b_j`` (fused lasso,
     total variation) leaves few steps, ``b_(j+2) - 2 b_(j+1) + b_j`` (trend filtering) few bends.
     With `positions` they are changes of slopes between points that are not equidistant. On a graph
     they are ``b_j - b_k`` for every edge, for order 2 the rows of the graph's Laplacian, and so on
-    in turn. With `squared` the charge is ``strength/2 |D b|^2``, which leaves smooth coefficients.
+    in turn. With `squared` it is ``strength/2 |D b|^2``, which leaves smooth coefficients.
 
     `Problem` turns the differences into rows of X with a loss of their own, so that every solver
     and every proof applies to them; their multipliers follow those of the samples. X may be sparse:
@@ -46,7 +46,7 @@ class Fused:
     l1, l2 : float, default=0.0
         Strengths of the absolute values and of half the squares of all coefficients.
     squared : bool, default=False
-        Whether differences pay half their squares in place of their absolute values.
+        Whether half the squares of differences are penalised in place of their absolute values.
     positions : array-like, optional
         Increasing places of the chain's columns; equidistant with step 1 by default.
 
@@ -138,7 +138,7 @@ class Fused:
 
     @property
     def rest(self) -> Penalty | None:
-        """What is charged apart from differences."""
+        """The penalty apart from that on differences."""
         return ElasticNet(self.l1, self.l2) if self.l1 + self.l2 > 0.0 else None
 
     def value(self, coef: ArrayLike) -> float:

@@ -30,7 +30,7 @@ Groups = Sequence[int] | Sequence[str] | Sequence[Sequence[int]] | NDArray[Any]
 
 
 class GroupedPenalty(Penalty):
-    """Charge ``l1 |b|_1 + linf * sum_g max_{j in g} |b_j|`` over disjoint groups of columns."""
+    """``l1 |b|_1 + linf * sum_g max_{j in g} |b_j|`` over disjoint groups of columns."""
 
     l1: float
     linf: float
@@ -58,7 +58,7 @@ class GroupedPenalty(Penalty):
     def dual_norm(self, q: ArrayLike) -> float:
         """Return the least t with ``sum_{j in g} (|q_j| - t l1)+ <= t linf`` in each group.
 
-        It is infinite where a column that pays nothing has q_j != 0.
+        It is infinite where a column without penalty has q_j != 0.
         """
         point = self._point(q, "q")
         size, grouping = np.abs(point), self.grouping
@@ -150,7 +150,7 @@ class GroupedPenalty(Penalty):
             )
 
     def free_columns(self, n_features: int) -> NDArray[np.bool_]:
-        """Mark the columns that pay nothing: those in no group, or all if there is no strength."""
+        """Mark the columns without penalty: those in no group, or all if there is no strength."""
         self.check(n_features)
         free = np.full(n_features, self.l1 == 0.0)
         free[self.grouping.columns] = self.strength == 0.0
@@ -173,10 +173,10 @@ class GroupedPenalty(Penalty):
 
 
 class GroupLinf(GroupedPenalty):
-    """Charge ``strength * sum_g max_{j in g} |b_j|`` over disjoint groups of columns.
+    """Group penalty, ``strength * sum_g max_{j in g} |b_j|`` over disjoint groups of columns.
 
     Whole groups become zero together, and the columns of one group tend to share one size.
-    Columns in no group are free: they pay nothing, and their q_j must be exactly 0.
+    Columns in no group are not penalised, and their q_j must be exactly 0.
 
     Parameters
     ----------
@@ -221,10 +221,10 @@ class GroupLinf(GroupedPenalty):
 
 
 class SparseGroupLinf(GroupedPenalty):
-    """Charge ``l1 |b|_1 + linf * sum_g max_{j in g} |b_j|`` over disjoint groups of columns.
+    """Sparse group penalty, ``l1 |b|_1 + linf * sum_g max_{j in g} |b_j|`` over disjoint groups.
 
     Whole groups become zero together, and single columns within the groups that stay. Columns in
-    no group pay ``l1`` alone. The main strength is ``l1 + linf``; `with_strength` keeps the ratio.
+    no group have ``l1`` alone. The main strength is ``l1 + linf``; `with_strength` keeps the ratio.
 
     Parameters
     ----------

@@ -23,7 +23,7 @@ __all__ = ["L1", "Columnwise", "ElasticNet", "Ridge"]
 
 
 class SeparablePenalty(Penalty):
-    """Charge ``sum_j rho_j/2 b_j^2 + l1_j |b_j|``; a subclass provides `separable`."""
+    """A sum over columns, ``sum_j rho_j/2 b_j^2 + l1_j |b_j|``; a subclass provides `separable`."""
 
     @abstractmethod
     def separable(self, n_features: int) -> tuple[Vector, Vector]: ...
@@ -94,7 +94,7 @@ class SeparablePenalty(Penalty):
 
 
 class Ridge(SeparablePenalty):
-    """Charge ``strength/2 * |b|^2``.
+    """Ridge penalty, ``strength/2 * |b|^2``.
 
     Its conjugate is ``|q|^2 / (2 strength)``, finite everywhere, so every dual point is feasible.
 
@@ -128,10 +128,10 @@ class Ridge(SeparablePenalty):
 
 
 class L1(SeparablePenalty):
-    """Charge ``strength * sum_j weights_j |b_j|``.
+    """Weighted L1 norm, ``strength * sum_j weights_j |b_j|``.
 
     A dual point is feasible if ``|q_j| <= strength * weights_j`` for every column. A column of
-    weight 0 is free: it pays nothing, and its q_j must be exactly 0.
+    weight 0 is not penalised, and its q_j must be exactly 0.
 
     Parameters
     ----------
@@ -189,7 +189,7 @@ class L1(SeparablePenalty):
 
 
 class ElasticNet(SeparablePenalty):
-    """Charge ``l1 |b|_1 + l2/2 |b|^2``.
+    """Elastic net penalty, ``l1 |b|_1 + l2/2 |b|^2``.
 
     With ``l2 > 0`` the conjugate ``sum_j (|q_j| - l1)+^2 / (2 l2)`` is finite everywhere; with
     ``l2 = 0`` this is the L1 penalty. Its main strength is ``l1 + l2``, and `with_strength` keeps
@@ -229,9 +229,9 @@ class ElasticNet(SeparablePenalty):
 
 
 class Columnwise(SeparablePenalty):
-    """Charge ``sum_j l1_j |b_j| + l2_j/2 b_j^2``.
+    """Elastic net with strengths per column, ``sum_j l1_j |b_j| + l2_j/2 b_j^2``.
 
-    A column with both strengths 0 is free: it pays nothing, and its q_j must be exactly 0. The
+    A column with both strengths 0 is not penalised, and its q_j must be exactly 0. The
     main strength is the largest ``l1_j + l2_j``; `with_strength` scales all of them.
 
     Parameters

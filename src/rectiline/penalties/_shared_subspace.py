@@ -55,7 +55,7 @@ class Subspace:
 
 
 class SharedSubspace(Penalty):
-    """Charge the coefficients ``U`` (one column per task) for leaving a common subspace.
+    """Penalise coefficients ``U`` (one column per task) outside of a common subspace.
 
     With the singular values ``s_i`` of ``U``, ``eta = beta/alpha`` and ``c = alpha eta (1 +
     eta)``::
@@ -63,26 +63,26 @@ class SharedSubspace(Penalty):
         Omega(U) = c min { sum_i s_i^2 / (eta + g_i) : sum g_i <= shared_dim, 0 <= g_i <= 1 }
 
     It is the convex relaxation of ``alpha |U - Theta'V|^2 + beta |U|^2`` over all subspaces
-    ``Theta`` of dimension `shared_dim`: coefficients inside the subspace pay ``beta |u|^2``,
-    outside ``(alpha + beta) |u|^2``. Omega is differentiable with a Lipschitz constant ``2 (alpha +
-    beta)``. Its conjugate needs no search:
+    ``Theta`` of dimension `shared_dim`: the penalty is ``beta |u|^2`` inside the
+    subspace and ``(alpha + beta) |u|^2`` outside. Omega is differentiable with a Lipschitz constant
+    ``2 (alpha + beta)``. Its conjugate needs no search:
     ``Omega*(Q) = (eta |Q|^2 + sum of the shared_dim largest squared singular values) / (4 c)``.
 
-    Methods take a (d, n_tasks) matrix; a vector is the coefficients of one task, which just pays
-    ``beta |u|^2``.
+    Methods take a (d, n_tasks) matrix; a vector is the coefficients of one task, with the
+    penalty ``beta |u|^2``.
 
     Parameters
     ----------
     shared_dim : int, default=1
         Dimension h of the subspace, >= 1.
     alpha : float, default=1.0
-        Cost of being outside, > 0.
+        Strength outside of the subspace, > 0.
     beta : float, default=0.1
-        Cost of every coefficient, > 0.
+        Strength on every coefficient, > 0.
 
     Examples
     --------
-    Two tasks on one line pay `beta` only:
+    The penalty of two tasks on one line depends on `beta` only:
 
     >>> import numpy as np
     >>> from rectiline.penalties import SharedSubspace
@@ -250,7 +250,7 @@ class SharedSubspace(Penalty):
             )
 
     def separable(self, n_features: int) -> tuple[Vector, Vector]:
-        """Return (rho, l1) for a single task, whose coefficients pay ``beta |u|^2``."""
+        """Return (rho, l1) for a single task, whose penalty is ``beta |u|^2``."""
         self.check(n_features)
         return np.full(n_features, 2.0 * self.beta), np.zeros(n_features)
 

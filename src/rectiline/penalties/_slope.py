@@ -1,4 +1,4 @@
-"""`Slope`, the sorted L1 norm: the largest coefficient pays the largest strength.
+"""`Slope`, the sorted L1 norm: the largest coefficient has the largest strength.
 
 Omega(b)    =  sum_k strengths_k |b|_(k),   |b|_(1) >= |b|_(2) >= ...
 feasible q  :  the k largest |q_j| sum to at most strengths_1 + .. + strengths_k, each k
@@ -21,7 +21,7 @@ from rectiline.penalties._checks import nonnegative, nonnegative_vector, positiv
 
 
 class Slope(Penalty):
-    """Charge ``sum_k strengths_k |b|_(k)`` with absolute values sorted from large to small.
+    """Sorted L1 norm, ``sum_k strengths_k |b|_(k)``, absolute values from large to small.
 
     With equal strengths this is the L1 norm; with decreasing ones, coefficients of similar
     columns are pulled to one common size. The main strength is the first one, and `with_strength`

@@ -108,7 +108,7 @@ def read_arrays(
     if vector is not None and samples is not None and samples.fit_intercept:
         raise ValueError(
             "A linear term goes with fit_intercept=False. For an intercept add a column of ones "
-            "to X that pays no penalty, such as a zero among the weights of L1."
+            "to X without a penalty, such as a zero among the weights of L1."
         )
     if isinstance(penalty, Fused) and (samples is None or samples.fit_intercept):
         raise ValueError(

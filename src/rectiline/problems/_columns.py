@@ -1,4 +1,4 @@
-"""What each coefficient pays, and its conjugate; `Terms` and the compiled solvers use it.
+"""The penalty on each coefficient, and its conjugate; `Terms` and the compiled solvers use it.
 
 ``h_j(b) = rho_j/2 b**2 + l1_j |b|`` on ``[lower_j, upper_j]``, infinite outside. With bounds inside
 the column function, ridge, elastic net, L1 and boxes need no dual variables of their own.
@@ -26,9 +26,9 @@ class Columns:
     core : _core.ColumnFunctions
         The four arrays for the compiled loops.
     strongly_convex : bool
-        Whether every column pays for its square.
+        Whether the square of every column is penalised.
     has_l1 : bool
-        Whether any column pays for its size.
+        Whether the size of any column is penalised.
     has_bounds : bool
         Whether any column has a bound.
     """
@@ -45,7 +45,7 @@ class Columns:
 
     @cached_property
     def is_plain_l1(self) -> bool:
-        """Whether columns pay for their size and nothing else."""
+        """Whether the penalty is on sizes of columns alone."""
         return not self.rho.any() and not self.has_bounds
 
     @cached_property

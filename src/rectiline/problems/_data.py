@@ -1,4 +1,4 @@
-"""The data of a problem: rows of X and what each pays. `Problem` holds them beside its `Terms`.
+"""The data of a problem: rows of X and their losses. `Problem` holds them beside its `Terms`.
 
 `Data` are in memory; a pass over them sees views of their rows as blocks of a source. `BlockData`
 are read block by block where they are.
@@ -163,7 +163,7 @@ class Data(FieldsAlone):
 
 @dataclass(frozen=True, eq=False)
 class BlockData:
-    """Rows in blocks, and how what they pay is read off a block.
+    """Rows in blocks, and how their losses are read off a block.
 
     Attributes
     ----------

@@ -61,7 +61,7 @@ def rows_of_units(
     ]
     rows, scale, y, weight, index = (np.concatenate(some) for some in zip(*parts, strict=True))
     if not rows.size:
-        raise ValueError("U, V, S, T: no unit pays anything; at least one must not be zero.")
+        raise ValueError("U, V, S, T: all units are zero; at least one must not be.")
     if not all(np.isfinite(part).all() for part in (scale, y, weight)):
         raise ValueError(
             "U, V, S, T, tau: a unit is too flat or too steep for double precision once it is "

@@ -52,7 +52,7 @@ def checked_other_loss(before: Loss, loss: Any) -> tuple[Loss, ...]:
 
 
 def checked_index(loss_index: ArrayLike | None, n_losses: int, n: int) -> NDArray[np.uint8] | None:
-    """Return which loss each row pays, or None when there is only one."""
+    """Return which loss each row has, or None when there is only one."""
     if loss_index is None:
         return None
     index = np.asarray(loss_index)
@@ -79,7 +79,7 @@ def row_functions(
     offset: Vector,
     weight: Vector,
 ) -> _core.RowFunctions:
-    """Return what each row pays, ``weight * loss(direction * z + offset)``, for the core."""
+    """Return the loss of each row, ``weight * loss(direction * z + offset)``, for the core."""
     curves = [curve_arrays(one) for one in losses]
     return _core.RowFunctions(curves, direction, offset, weight, index)
 

@@ -4,7 +4,7 @@
     subject to                            constraints on each u_t
 
 The weights of each task sum to one, so a task counts the same whatever its size. Omega is
-`rectiline.penalties.SharedSubspace`. With ``center`` the penalty charges ``U - u_0 1'`` for the
+`rectiline.penalties.SharedSubspace`. With ``center`` the penalty is on ``U - u_0 1'`` for the
 best common part u_0, which is the mean of the columns whatever the subspace: Omega(U C), C = I -
 11'/m.
 
@@ -56,9 +56,9 @@ class MultiTaskProblem(FieldsAlone):
         Targets of each task. Margin losses take two labels over all tasks; a single task may hold
         one of them only.
     loss : Loss
-        What one row pays, see `rectiline.losses`.
+        The loss of one row, see `rectiline.losses`.
     penalty : SharedSubspace, default=SharedSubspace()
-        What the coefficients pay.
+        The penalty on the coefficients.
     constraints : Constraint, sequence of Constraint, or one sequence per task, default=()
         Where the coefficients of each task may live; a flat sequence holds for every task.
     sample_weight : sequence of array-like of shape (n_t,), optional
@@ -158,7 +158,7 @@ class MultiTaskProblem(FieldsAlone):
     # ---- values -----------------------------------------------------------------------------
 
     def charged(self, coef: Matrix) -> Matrix:
-        """Return what the penalty sees: the coefficients, less their common part if centred."""
+        """Return the coefficients that are penalised: less their common part if centred."""
         return coef - coef.mean(axis=1, keepdims=True) if self.center else coef
 
     def subspace(self, coef: Matrix) -> Subspace:
@@ -166,7 +166,7 @@ class MultiTaskProblem(FieldsAlone):
         return self.penalty.subspace(self.charged(coef))
 
     def charge(self, coef: Matrix) -> tuple[float, Subspace]:
-        """Return what the coefficients pay and a subspace to step with, from one decomposition.
+        """Return the value of the penalty and a subspace to step with, from one decomposition.
 
         Where the shared dimension covers every rank the coefficients can have, all directions
         count as shared: the tasks are then independent and one step is exact.
@@ -188,7 +188,7 @@ class MultiTaskProblem(FieldsAlone):
         return Subspace(np.zeros((self.n_features, 0)), np.zeros(0), weight)
 
     def penalty_gradient(self, coef: Matrix) -> Matrix:
-        """Return the derivative of what the coefficients pay."""
+        """Return the derivative of the penalty."""
         return self.charged(self.penalty.gradient(self.charged(coef)))
 
     def start_subspace(self, coef: Matrix) -> Subspace:
@@ -204,7 +204,7 @@ class MultiTaskProblem(FieldsAlone):
         return Subspace(np.ascontiguousarray(components.T), np.ones(components.shape[0]))
 
     def penalty_value(self, coef: Matrix) -> float:
-        """Return what the coefficients pay."""
+        """Return the value of the penalty."""
         return self.penalty.value(self.charged(coef))
 
     def loss_value(self, coef: Matrix, intercept: Vector) -> float:
@@ -261,7 +261,7 @@ class MultiTaskProblem(FieldsAlone):
         intercept: ArrayLike | None = None,
         dual: Sequence[DualPoint | ArrayLike] | None = None,
     ) -> Certificate:
-        """Prove how close to optimal an answer is, whoever found it.
+        """Certify how close to optimal any coefficients are.
 
         Parameters
         ----------

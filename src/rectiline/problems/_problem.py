@@ -57,10 +57,10 @@ class Problem(ProblemParts):
         Targets; for margin losses any two labels, the larger one counts as +1. None in an
         optimisation problem: residuals are then those of zero targets.
     loss : str or Loss, or sequence of them with `loss_index`
-        What one sample pays, see `rectiline.losses`.
+        The loss of one sample, see `rectiline.losses`.
     penalty : str, Penalty, Fused or None, default=Ridge(1.0), or None where y is None
-        What the coefficients pay, see `rectiline.penalties`; names have strength 1. The intercept
-        never pays.
+        The penalty on the coefficients, see `rectiline.penalties`; names have strength 1. The
+        intercept is not penalised.
     constraints : Constraint, dict, or sequence of them, default=()
         Where the coefficients may live, see `rectiline.constraints`. A dict bounds columns by name
         or position: ``{"age": ">=0", "income": (0, None), 3: 1.5}``. Constraints that look at X
@@ -70,8 +70,8 @@ class Problem(ProblemParts):
     fit_intercept : bool, optional
         Whether to add an unpenalised, unconstrained intercept; by default if there is a y.
     loss_index : array-like of int of shape (n_samples,), optional
-        Row i pays ``loss[loss_index[i]]``; the losses are then of one kind (all of the residual,
-        say) and at most 256.
+        Row i has the loss ``loss[loss_index[i]]``; the losses are then of one kind (all of the
+        residual, say) and at most 256.
     linear : array-like of shape (n_features,), optional
         Adds ``linear @ coef`` to the objective. Unless it is zero it is kept as a last row of X,
         which is copied for it, and has the last multiplier; there is no intercept then.
@@ -183,12 +183,12 @@ class Problem(ProblemParts):
         penalty: str | Penalty | None = DEFAULT_PENALTY,
         constraints: Any = (),
     ) -> Problem:
-        """Return the problem whose samples pay ReLU and ReHU units of their own.
+        """Return the problem whose samples have sums of ReLU and ReHU units as losses.
 
-        Sample i pays, at ``z_i = x_i'coef``, ``sum_l max(U_li z_i + V_li, 0)`` plus
+        The loss of sample i at ``z_i = x_i'coef`` is ``sum_l max(U_li z_i + V_li, 0)`` plus
         ``sum_h ReHU(S_hi z_i + T_hi; tau_hi)``, where ``ReHU(a; tau)`` is ``max(a, 0)^2 / 2`` up to
         ``a = tau`` and a line from there on (Dai and Qiu 2023). There is no intercept; a column
-        of ones in X is one that the penalty sees.
+        of ones in X is penalised.
 
         Each unit becomes a row: X is copied where samples have several units, or ReHU units whose
         `tau` is finite. The multipliers of a solution are those of the units that are not zero,
@@ -314,7 +314,7 @@ class Problem(ProblemParts):
     # ---- values ---------------------------------------------------------------------------------
 
     def objective(self, coef: ArrayLike, intercept: float = 0.0) -> float:
-        """Return the primal objective (constraints are not charged; see `violation`)."""
+        """Return the primal objective (constraints do not enter; see `violation`)."""
         b, b0 = self.checked_point(coef, intercept)
         if not self.is_in_memory:
             return self.certify(b, b0).primal
@@ -328,7 +328,7 @@ class Problem(ProblemParts):
         intercept: float = 0.0,
         dual: DualPoint | ArrayLike | None = None,
     ) -> Certificate:
-        """Prove how close to optimal an answer is, whoever found it.
+        """Certify how close to optimal any coefficients are.
 
         Parameters
         ----------

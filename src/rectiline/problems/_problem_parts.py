@@ -34,9 +34,9 @@ class ProblemParts(FieldsAlone):
     Attributes
     ----------
     source : Data or BlockData
-        Rows of X and what each pays, in memory or in blocks.
+        Rows of X and their losses, in memory or in blocks.
     terms : Terms
-        What the coefficients pay and where they may live.
+        The penalty and the constraints on the coefficients.
     """
 
     source: Data | BlockData
@@ -51,7 +51,7 @@ class ProblemParts(FieldsAlone):
 
     @property
     def data(self) -> Data:
-        """X and what each sample pays; they must be in memory."""
+        """X and the losses of the samples; they must be in memory."""
         if isinstance(self.source, Data):
             return self.source
         raise TypeError(
@@ -78,7 +78,7 @@ class ProblemParts(FieldsAlone):
         """The loss, or the losses where there is a `loss_index`."""
         return self.losses[0] if self.loss_index is None else self.losses
 
-    #: Which of the losses each sample pays; None where there is only one.
+    #: Which of the losses each sample has; None where there is only one.
     loss_index = Part[NDArray[np.uint8] | None]("source.samples.index")
     #: Signs p with ``t_i = p_i z_i + o_i``, the argument of the loss at the prediction z.
     direction = Part[Vector]("data.samples.direction")
@@ -96,13 +96,13 @@ class ProblemParts(FieldsAlone):
     total_weight = Part[float]("data.samples.total_weight")
     #: Whether there is a free intercept.
     fit_intercept = Part[bool]("source.samples.fit_intercept")
-    #: What each sample pays as a function of its prediction.
+    #: The loss of each sample as a function of its prediction.
     rows = Part[_core.RowFunctions]("data.samples.rows")
-    #: What the coefficients pay.
+    #: The penalty on the coefficients.
     penalty = Part[Penalty | None]("terms.penalty")
-    #: Whether the penalty charges each column on its own.
+    #: Whether the penalty is a sum over columns.
     is_separable = Part[bool]("terms.is_separable")
-    #: What each coefficient pays, bounds included, where the penalty is separable.
+    #: The penalty on each coefficient, bounds included, where the penalty is separable.
     columns = Part[Columns]("terms.columns")
     #: The constraints as they were passed.
     constraints = Part[tuple[Constraint, ...]]("terms.constraints")

@@ -1,7 +1,8 @@
-"""What each sample pays as a function of its prediction, for samples in memory.
+"""The loss of each sample as a function of its prediction, for samples in memory.
 
-Sample i pays ``f_i(z) = weight_i * loss(direction_i * z + offset_i)`` for the prediction z. Nothing
-here depends on X, so that a problem on other columns shares everything that was worked out.
+Sample i has the loss ``f_i(z) = weight_i * loss(direction_i * z + offset_i)`` for the prediction
+z. Nothing here depends on X, so that a problem on other columns shares everything that was worked
+out.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ class Samples(FieldsAlone):
     ----------
     losses : tuple of Loss
     index : ndarray of uint8 of shape (n_samples,) or None
-        Which of the losses each sample pays; None where there is only one.
+        Which of the losses each sample has; None where there is only one.
     direction, offset : ndarray of shape (n_samples,)
         The argument of the loss is ``direction * prediction + offset``.
     weight : ndarray of shape (n_samples,)
@@ -87,7 +88,7 @@ class Samples(FieldsAlone):
     def with_loss(self, loss: str | Loss) -> Samples:
         """Return the samples under another loss of the same kind."""
         if self.index is not None:
-            raise ValueError("with_loss: the rows of this problem pay different losses.")
+            raise ValueError("with_loss: the rows of this problem have different losses.")
         return replace(self, losses=checked_other_loss(self.losses[0], loss))
 
     def on_rows(self, rows: Indices, sample_weight: ArrayLike | None = None) -> Samples:

@@ -1,4 +1,4 @@
-"""What coefficients pay and where they may live. `Problem` holds it beside its `Data`."""
+"""Penalty and constraints of a problem. `Problem` holds them beside its `Data`."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Terms(FieldsAlone):
     region : Region
         The constraints, bounds as rows where the penalty couples columns.
     columns : Columns
-        What each coefficient pays, with its bounds; no cost where the penalty couples columns.
+        The penalty on each coefficient, with its bounds; no cost where the penalty couples columns.
     is_separable : bool
     row_counts : tuple of pairs of int
         How many of the inequality and of the equality rows are those of each constraint.

@@ -150,7 +150,7 @@ class Step(NamedTuple):
 
 
 class Solver(Protocol):
-    """A solver moves a primal-dual pair of a form; whether the pair is good is not its business.
+    """Base class of solvers, which move a primal-dual pair. Stopping is decided by `solve`.
 
     Concrete solvers are frozen dataclasses whose fields are their options. A solver that gains from
     what has been proved about its pair has a method ``learn(state, certificate)`` besides.

@@ -40,7 +40,7 @@ class Status(StrEnum):
 
     @property
     def deserves_warning(self) -> bool:
-        """Whether the answer is not what was asked for although nobody stopped the solver."""
+        """Whether the answer misses the target without a callback having stopped the solver."""
         return self in _WARNED
 
 

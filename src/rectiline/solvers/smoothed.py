@@ -112,7 +112,7 @@ class SmoothedState:
 
 @dataclass(frozen=True, slots=True)
 class Smoothed:
-    """Options of the solver.
+    """Proximal Newton steps on a smoothed loss, `solver="smoothed"`; its fields are options.
 
     Parameters
     ----------

@@ -24,7 +24,7 @@ class MultiTaskRegressor(RegressorMixin, MultiTaskModel):  # type: ignore[misc]
 
         sum_t (1/n_t) sum_i loss(y_ti, x_ti'u_t + b_t) + Omega([u_1 .. u_m])
 
-    where Omega charges ``beta |u|^2`` inside a subspace of dimension `shared_dim` that is chosen
+    where Omega is ``beta |u|^2`` inside a subspace of dimension `shared_dim` that is chosen
     with the coefficients, and ``(alpha + beta) |u|^2`` outside of it
     (`rectiline.penalties.SharedSubspace`).
 

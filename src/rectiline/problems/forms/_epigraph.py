@@ -132,7 +132,7 @@ class EpigraphForm(RectifiedForm):
         return d
 
     def penalty_value(self, coef: Vector) -> float:
-        """Return what the coefficients pay, whatever the further columns are."""
+        """Return the penalty of the coefficients, whatever the further columns are."""
         return self.problem.penalty_value(coef)
 
 

@@ -130,7 +130,7 @@ class InteriorState:
 
 @dataclass(frozen=True, slots=True)
 class Interior:
-    """Options of the solver.
+    """Primal-dual interior point method, `solver="interior"`; its fields are options.
 
     Parameters
     ----------

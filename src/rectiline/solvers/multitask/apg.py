@@ -41,7 +41,7 @@ class APGState:
 
 @dataclass(frozen=True, slots=True)
 class APG(TaskMethod):
-    """Options of the solver.
+    """Accelerated proximal gradient method, `solver="apg"`; its fields are options.
 
     Parameters
     ----------

@@ -52,7 +52,7 @@ class BCDState:
 
 @dataclass(frozen=True, slots=True)
 class BCD(TaskMethod):
-    """Options of the solver.
+    """Block coordinate descent, `solver="bcd"`; its fields are options.
 
     Parameters
     ----------
