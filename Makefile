@@ -160,6 +160,9 @@ pytest: $(STAMPS)/package $(STAMPS)/extra-test $(STAMPS)/extra-plots  ## run the
 test-slow: $(STAMPS)/package $(STAMPS)/extra-test  ## run the full product of solvers, losses, penalties, constraints and designs, half an hour
 	@$(ONE_THREAD) $(PY) -m pytest tests -m slow -n $(JOBS) --dist worksteal $(PYTEST_ARGS)
 
+real-rows: $(STAMPS)/package $(STAMPS)/extra-test  ## every source, loss and kind of term on the tables of DATA=folder, in blocks
+	@$(ONE_THREAD) $(PY) tests/real_rows.py $(DATA) $(if $(TABLES),--tables $(TABLES)) $(if $(SECONDS),--seconds $(SECONDS))
+
 test-cluster: $(STAMPS)/package $(STAMPS)/extra-test  ## run passes on worker processes, with Dask and Spark where installed, three minutes
 	@$(ONE_THREAD) $(PY) -m pytest tests/rows/test_cluster.py -m cluster $(PYTEST_ARGS)
 

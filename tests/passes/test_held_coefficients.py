@@ -63,3 +63,21 @@ def test_least_squares_in_a_box():
     problem = rl.Problem(rows, None, "squared_error", constraints=C.Box(-0.3, 0.4))
     solution = rl.solve(problem, tol=1e-10)
     assert solution.certificate.holds(1e-10)
+
+
+@pytest.mark.parametrize(
+    ("seed", "loss"),
+    [(20, "huber"), (28, "huber"), (30, "hinge"), (59, "huber"), (92, "smoothed_hinge")],
+)
+def test_a_polish_that_leads_away_is_not_taken(seed, loss):
+    rng = np.random.default_rng(seed)
+    n, d = int(rng.integers(80, 600)), int(rng.integers(2, 14))
+    X = rng.normal(size=(n, d)) @ rng.normal(size=(d, d)) + 3 * rng.normal(size=d)
+    z = X @ rng.normal(size=d) + rng.normal(size=n) * rng.uniform(0.1, 3) * np.std(X)
+    y = np.where(z > np.median(X @ np.ones(d)), 1.0, -1.0)
+    rows = rl.rows.from_arrays(X, y, block_rows=100)
+    for place in range(5):
+        bound = 10 ** rng.uniform(-2, 0)
+        if ("modified_huber", "smoothed_hinge", "squared_hinge", "huber", "hinge")[place] == loss:
+            problem = rl.Problem(rows, None, loss, None, constraints=C.Box(-bound, bound))
+            assert rl.solve(problem, tol=TOL).certificate.holds(TOL)

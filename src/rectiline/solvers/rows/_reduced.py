@@ -152,8 +152,11 @@ def _polished(near: Problem, frozen: Frozen, found: Reduced) -> Reduced:
         pair = moved
         if ended:
             made = Reduced(pair.coef, pair.intercept, pair.dual, found.relative_gap)
-            before, after = (_usable_share(near, frozen, one) for one in (found, made))
-            return made if after >= (1.0 - _SAME_MULTIPLIERS) * before else found
+            (share, value), (new_share, new) = (
+                _quality(near, frozen, one) for one in (found, made)
+            )
+            is_worse = new > value + _SAME_MULTIPLIERS * (abs(value) + abs(frozen.loss))
+            return found if is_worse or new_share < (1.0 - _SAME_MULTIPLIERS) * share else made
     return found
 
 
@@ -162,16 +165,20 @@ def _differs(one: Vector, other: Vector, share: float) -> bool:
     return bool(np.abs(one - other).max(initial=0.0) > share * size)
 
 
-def _usable_share(near: Problem, frozen: Frozen, found: Reduced) -> float:
-    """Return the share of the multipliers that is in the dual range of the penalty."""
+def _quality(near: Problem, frozen: Frozen, found: Reduced) -> tuple[float, float]:
+    """Return the share of the multipliers that a proof can use, and the objective."""
+    here = frozen.moved_to(found.coef, found.intercept)
+    step, shift = found.coef - frozen.coef, found.intercept - frozen.intercept
+    value = near.objective(found.coef, found.intercept) + 0.5 * float(
+        (frozen.gradient + here.gradient) @ step + (frozen.total + here.total) * shift
+    )
     sample = found.dual.sample.copy()
     if sample.size:
         near.rows.clip(sample)
     if _differs(sample, found.dual.sample, _SAME_MULTIPLIERS):
-        return 0.0  # they are outside their boxes
-    here = frozen.moved_to(found.coef, found.intercept)
+        return 0.0, value  # they are outside their boxes
     q = near.terms.region.combined(found.dual) - near.design.tdot(sample) - here.gradient
-    return near.terms.safe_share(q, np.zeros(q.size))
+    return near.terms.safe_share(q, np.zeros(q.size)), value
 
 
 def _solve_as_rows(near: Problem, frozen: Frozen, objective: float, target: float) -> Reduced:
