@@ -75,8 +75,6 @@ void bind_simplex(nb::module_& m) {
         .def("values", &values, "v")
         .def("multipliers", &copied<BoxedSimplex, &BoxedSimplex::multipliers>,
              "One per row: how the optimum grows with the row's bounds")
-        .def("ray", &copied<BoxedSimplex, &BoxedSimplex::ray>,
-             "After 'infeasible': multipliers that prove it")
         .def_prop_ro("n_steps", &BoxedSimplex::n_steps)
         .def_prop_ro("work", &BoxedSimplex::work, "Products so far");
 }

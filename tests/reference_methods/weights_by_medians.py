@@ -10,14 +10,14 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from rectiline.penalties._spectrum import _finish, _scaled
-
 Vector = NDArray[np.float64]
 
 
 def weights_by_medians(sizes: Vector, eta: float, budget: float) -> Vector:
     """Return the optimal weights; each round settles a quarter of the open indices."""
-    scaled, positive = _scaled(sizes)
+    top = float(sizes.max(initial=0.0))
+    scaled = sizes / top if top > 0 else np.zeros_like(sizes)
+    positive = scaled > 1e-300
     weights = positive.astype(np.float64)
     if np.count_nonzero(positive) <= budget:
         return weights
@@ -48,7 +48,11 @@ def weights_by_medians(sizes: Vector, eta: float, budget: float) -> Vector:
         n_middle += int(is_middle.sum())
         middle_sum += float(s[is_open[is_middle]].sum())
         is_open = is_open[~(is_full | is_middle | (begin >= high))]
-    weights[positive] = _finish(s, eta, budget, full, middle)
+    found, count = full.astype(np.float64), int(middle.sum())
+    if count:
+        r = (budget - int(full.sum()) + eta * count) / float(s[middle].sum())
+        found[middle] = np.clip(r * s[middle] - eta, 0.0, 1.0)
+    weights[positive] = found
     return weights
 
 

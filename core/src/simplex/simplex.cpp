@@ -32,9 +32,7 @@ void BoxedSimplex::refresh(bool factorise, Interrupt& interrupt) {
     step_.resize(k);
     for (auto* one : {&alpha_rows_, &tau_rows_, &moved_rows_, &flips_})
         one->resize(m);
-    banned_rows_.assign(m, 0);
-    banned_columns_.assign(k, 0);
-    any_banned_ = false;
+    banned_.clear();
     compute_vertex();
     compute_values();
     if (normed_rows_ < m) compute_row_norms(normed_rows_);

@@ -23,15 +23,15 @@ bool BoxedSimplex::price(Leaving& found) const {
         const double above = value - high, below = low - value;
         const double worst = std::max(above, below);
         if (worst <= kFeasible || worst * worst <= best * norm) return;
+        const Leaving one{index, above > below ? -1.0 : 1.0, worst, above > below ? high : low};
+        if (std::ranges::count(banned_, name_of(one)) > 0) return;
         best = worst * worst / norm;
-        found = {index, above > below ? -1.0 : 1.0, worst, above > below ? high : low};
+        found = one;
     };
     for (std::int64_t j = 0; j < kernel_.size(); ++j)
-        if (!any_banned_ || !banned_columns_[kernel_.columns[j]])
-            offer(j, basic_[j], 0.0, width_[kernel_.columns[j]], kernel_.norms[j]);
+        offer(j, basic_[j], 0.0, width_[kernel_.columns[j]], kernel_.norms[j]);
     for (std::int64_t r = 0; r < n_rows(); ++r)
-        if (row_place_[r] < 0 && !(any_banned_ && banned_rows_[r]))
-            offer(-1 - r, slack_[r], low_[r], high_[r], row_norms_[r]);
+        if (row_place_[r] < 0) offer(-1 - r, slack_[r], low_[r], high_[r], row_norms_[r]);
     return best > 0.0;
 }
 

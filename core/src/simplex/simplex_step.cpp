@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 namespace rectiline::simplex {
 namespace {
@@ -73,10 +74,13 @@ double BoxedSimplex::image(const Leaving& leaving, const Crossing& entering) {
     return leaving.index >= 0 ? alpha_[leaving.index] : alpha_rows_[-1 - leaving.index];
 }
 
+double BoxedSimplex::squared_length(const Leaving& leaving) const {
+    return std::inner_product(line_.begin(), line_.end(), line_.begin(),
+                              leaving.index < 0 ? 1.0 : 0.0);
+}
+
 void BoxedSimplex::update_row_norms(const Leaving& leaving, double pivot) {
-    double mine = leaving.index < 0 ? 1.0 : 0.0;
-    for (const double one : line_)
-        mine += one * one;
+    const double mine = squared_length(leaving);
     for (std::int64_t r = 0; r < n_rows(); ++r) {
         if (row_place_[r] >= 0) continue;
         const double ratio = alpha_rows_[r] / pivot;
@@ -141,13 +145,10 @@ void BoxedSimplex::leave_for_column(const Leaving& leaving, std::int32_t column,
 void BoxedSimplex::leave_for_row(const Leaving& leaving, std::int64_t i, double value,
                                  double pivot) {
     const std::int32_t old = kernel_.rows[i];
-    double mine = leaving.index < 0 ? 1.0 : 0.0;
-    for (const double one : line_)
-        mine += one * one;
     row_place_[old] = -1;
     y_[old] = 0.0;
     slack_[old] = value;
-    row_norms_[old] = std::max(mine / (pivot * pivot), 1.0);
+    row_norms_[old] = std::max(squared_length(leaving) / (pivot * pivot), 1.0);
     if (leaving.index < 0) {
         const auto row = static_cast<std::int32_t>(-1 - leaving.index);
         kernel_.row_for_row(row, i, alpha_.data(), line_.data(), pivot);
@@ -175,23 +176,14 @@ BoxedSimplex::StepOutcome BoxedSimplex::step(const Leaving& leaving, Interrupt& 
         collect_crossings(-leaving.infeasibility, kAll);
         chosen = choose_crossing(-leaving.infeasibility);
     }
-    if (is_left(chosen)) {
-        ray_.assign(n_rows(), 0.0);
-        for (std::size_t i = 0; i < dy_.size(); ++i)
-            ray_[dy_rows_[i]] = dy_[i];
-        return StepOutcome::unbounded;
-    }
+    if (is_left(chosen)) return StepOutcome::unbounded;
     chosen = with_usable_pivot(chosen);
     if (chosen < 0) {
         if (kernel_.n_updates > 0) {
             refresh(true, interrupt);
             return StepOutcome::stayed;
         }
-        if (leaving.index >= 0)
-            banned_columns_[kernel_.columns[leaving.index]] = 1;
-        else
-            banned_rows_[-1 - leaving.index] = 1;
-        any_banned_ = true;
+        banned_.push_back(name_of(leaving));
         return StepOutcome::stayed;
     }
     const Crossing entering = crossings_[chosen];
@@ -211,11 +203,7 @@ BoxedSimplex::StepOutcome BoxedSimplex::step(const Leaving& leaving, Interrupt& 
         y_[dy_rows_[i]] += entering.step * dy_[i];
     change_basis(leaving, entering, pivot);
     n_flat_ = entering.step > kFlat ? 0 : n_flat_ + 1;
-    if (any_banned_) {
-        std::fill(banned_rows_.begin(), banned_rows_.end(), 0);
-        std::fill(banned_columns_.begin(), banned_columns_.end(), 0);
-        any_banned_ = false;
-    }
+    banned_.clear();
     ++n_steps_;
     return StepOutcome::moved;
 }

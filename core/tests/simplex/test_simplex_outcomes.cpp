@@ -38,7 +38,6 @@ void names_the_outcome() {
     // v <= 1 cannot give 3.
     BoxedSimplex open = program({1.0, 1.0}, {1.0, 1.0}, {3.0}, {4.0}, {1.0, 1.0});
     CHECK(open.solve(100, never) == SimplexOutcome::unbounded);
-    CHECK(open.ray().size() == 1 && open.ray()[0] != 0.0);
 
     BoxedSimplex usual = random_program(20, 60, 1);
     CHECK(usual.solve(1, never) == SimplexOutcome::step_limit);

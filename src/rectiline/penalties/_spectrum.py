@@ -15,7 +15,6 @@ of the paper's Algorithm 3 gains nothing.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rectiline._typing import Vector
 
@@ -23,13 +22,6 @@ __all__ = ["weights_by_sorting"]
 
 # What Gamma may miss at a kink by rounding alone, per unit of budget.
 _ROUNDING = 1e-13
-
-
-def _scaled(sizes: Vector) -> tuple[Vector, NDArray[np.bool_]]:
-    """Return the sizes with largest entry 1, and which of them are not zero."""
-    top = float(sizes.max(initial=0.0))
-    scaled = sizes / top if top > 0 else np.zeros_like(sizes)
-    return scaled, scaled > 1e-300
 
 
 def weights_by_sorting(sizes: Vector, eta: float, budget: float) -> Vector:
@@ -42,7 +34,9 @@ def weights_by_sorting(sizes: Vector, eta: float, budget: float) -> Vector:
     >>> weights_by_sorting(np.array([3.0, 2.0, 1.0]), 1.0, 1.0)
     array([0.8, 0.2, 0. ])
     """
-    scaled, positive = _scaled(sizes)
+    top = float(sizes.max(initial=0.0))
+    scaled = sizes / top if top > 0 else np.zeros_like(sizes)
+    positive = scaled > 1e-300
     weights = positive.astype(np.float64)
     if np.count_nonzero(positive) <= budget:
         return weights
@@ -58,23 +52,13 @@ def weights_by_sorting(sizes: Vector, eta: float, budget: float) -> Vector:
     # The first kink at which the budget is used up; on the piece before it Gamma rises.
     last = int(np.argmax(gamma >= budget * (1.0 - _ROUNDING)))
     low, high = kinks[last - 1], kinks[last]
-    found = np.empty_like(s)
-    found[order] = _finish(s, eta, budget, ends <= low, (starts <= low) & (ends >= high))
-    weights[positive] = found
-    return weights
-
-
-def _finish(
-    s: Vector,
-    eta: float,
-    budget: float,
-    full: NDArray[np.bool_],
-    middle: NDArray[np.bool_],
-) -> Vector:
-    """Solve the one linear equation of the piece on which `middle` is neither 0 nor 1."""
-    weights = full.astype(np.float64)
-    count = int(middle.sum())
+    # The one linear equation of that piece, on which `middle` is neither 0 nor 1.
+    full, middle = ends <= low, (starts <= low) & (ends >= high)
+    sorted_weights, count = full.astype(np.float64), int(middle.sum())
     if count:
         r = (budget - int(full.sum()) + eta * count) / float(s[middle].sum())
-        weights[middle] = np.clip(r * s[middle] - eta, 0.0, 1.0)
+        sorted_weights[middle] = np.clip(r * s[middle] - eta, 0.0, 1.0)
+    found = np.empty_like(s)
+    found[order] = sorted_weights
+    weights[positive] = found
     return weights

@@ -1,19 +1,9 @@
 """Solvers: `solve`, its answer, and the classes whose fields are the options of each solver."""
 
-from rectiline.solvers._base import (
-    Callback,
-    Progress,
-    Solver,
-)
-from rectiline.solvers._base import (
-    Candidate as Candidate,
-)
-from rectiline.solvers._base import (
-    PathFollower as PathFollower,
-)
-from rectiline.solvers._base import (
-    Session as Session,
-)
+from rectiline.solvers._base import Callback, Progress, Solver
+from rectiline.solvers._base import Candidate as Candidate
+from rectiline.solvers._base import PathFollower as PathFollower
+from rectiline.solvers._base import Session as Session
 from rectiline.solvers._drive import solve
 from rectiline.solvers._family import check_takes_rows as check_takes_rows
 from rectiline.solvers._family import solve_family

@@ -26,7 +26,7 @@ namespace rectiline::simplex {
 
 enum class SimplexOutcome {
     optimal,     // the vertex prices out, with values computed from the factors
-    unbounded,   // the sum of kinks falls for ever along `ray`
+    unbounded,   // the sum of kinks falls for ever along an edge
     limit,       // of work or time, or interrupted; may go on
     step_limit,  // more steps than allowed
     stalled,     // no way out of a degenerate vertex; it is feasible, but not shown to be best
@@ -62,8 +62,6 @@ class BoxedSimplex {
     double work() const { return work_; }
     const std::vector<double>& multipliers() const { return y_; }
     void values(std::span<double> v) const;
-    // After "unbounded": the direction in which the sum of kinks falls for ever.
-    const std::vector<double>& ray() const { return ray_; }
 
   private:
     struct Leaving {
@@ -91,6 +89,7 @@ class BoxedSimplex {
     void set_direction(const Leaving& leaving);
     void collect_crossings(double slope, double within);
     void collect_all_rows();
+    double squared_length(const Leaving& leaving) const;  // of its line of the inverse
     std::int64_t choose_crossing(double slope);
     std::int64_t with_usable_pivot(std::int64_t chosen);
     void flip(std::int64_t passed);
@@ -100,6 +99,10 @@ class BoxedSimplex {
     void leave_for_row(const Leaving& leaving, std::int64_t i, double value, double pivot);
     void update_row_norms(const Leaving& leaving, double pivot);
     StepOutcome step(const Leaving& leaving, Interrupt& interrupt);
+    // The column that leaves, or -1 - row.
+    std::int64_t name_of(const Leaving& leaving) const {
+        return leaving.index < 0 ? leaving.index : kernel_.columns[leaving.index];
+    }
     bool at_high(std::int64_t column) const { return turn_[column] < 0.0; }
     void note_places();  // of the kernel's rows and columns
     void perturb(Interrupt& interrupt);
@@ -124,9 +127,7 @@ class BoxedSimplex {
     double work_ = 0.0;            // products of all steps so far
     std::int64_t unreported_ = 0;  // work that the interrupt has not heard of
     bool perturbed_ = false;
-    std::vector<std::uint8_t> banned_rows_, banned_columns_;  // no usable pivot at this vertex
-    bool any_banned_ = false;
-    std::vector<double> ray_;
+    std::vector<std::int64_t> banned_;  // columns and -1 - rows without a usable pivot here
     // work space of one step
     std::vector<double> line_, dt_, dy_, alpha_, tau_, moved_, alpha_rows_, tau_rows_, moved_rows_;
     std::vector<double> right_, flips_, gathered_;

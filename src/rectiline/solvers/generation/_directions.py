@@ -65,25 +65,14 @@ class Directions:
         self._ends = np.concatenate([self._ends, self._ends[-1] + np.cumsum(sizes)])
         self.costs = np.concatenate([self.costs, costs])
 
-    def keep(self, marked: NDArray[np.bool_]) -> None:
-        """Drop the directions that are not marked."""
-        sizes = np.diff(self._ends)
-        inside = np.repeat(marked, sizes)
-        self.columns, self.signs = self.columns[inside], self.signs[inside]
-        self._ends = np.concatenate([[0], np.cumsum(sizes[marked])])
-        self.costs = self.costs[marked]
-
-    def block(self, design: Design, samples: Indices | None, first: int = 0) -> Any:
+    def block(self, design: Design, samples: Indices, first: int = 0) -> Any:
         """Return X times the directions, at the samples; a copy."""
         X, start = design.X, self._ends[first]
         columns, signs = self.columns[start:], self.signs[start:]
         if design.is_sparse:
             if not self.are_columns:
-                part = X if samples is None else X[samples]
-                return sp.csr_array(part @ self._matrix(first))
-            if samples is None:
-                part = X[:, columns]
-            elif X.format == "csr" and _FEW_SAMPLES * samples.size < X.shape[0]:
+                return sp.csr_array(X[samples] @ self._matrix(first))
+            if X.format == "csr" and _FEW_SAMPLES * samples.size < X.shape[0]:
                 part = X[samples][:, columns]
             else:  # in this order only the small part is ever copied
                 part = X[:, columns][samples]
@@ -91,11 +80,9 @@ class Directions:
             part.data *= signs[part.indices]
             return part
         if self.are_columns:
-            part = X[:, columns] if samples is None else X[np.ix_(samples, columns)]
-            return part * signs
-        if samples is not None:
-            design = Design(X[samples])
-        return _core.signed_sums(design.view, columns, self._ends[first:] - start, signs).T
+            return X[np.ix_(samples, columns)] * signs
+        part = Design(X[samples])
+        return _core.signed_sums(part.view, columns, self._ends[first:] - start, signs).T
 
     def along(self, values: Vector, first: int = 0) -> Vector:
         """Return the inner products with the directions."""

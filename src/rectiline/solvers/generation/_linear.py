@@ -20,15 +20,14 @@ from rectiline._typing import Vector
 from rectiline.problems.forms import FormPoint, LinearProgramForm
 from rectiline.solvers._base import Budget, Step
 from rectiline.solvers.generation._master import Master
-from rectiline.solvers.generation._pricing import ColumnPricing, Pricing
+from rectiline.solvers.generation._pricing import Pricing
 from rectiline.solvers.generation._programs import highs_refusal
 from rectiline.solvers.generation._rebuild import rebuilt
-from rectiline.solvers.generation._units import nearest_units, opposing_units, wrong_units
+from rectiline.solvers.generation._units import nearest_units, wrong_units
 
-__all__ = ["LinearState", "advance_linear", "continue_down", "drop_directions"]
+__all__ = ["LinearState", "advance_linear", "continue_down"]
 
 _TOO_MANY = 2.0  # times the wanted units before it is rebuilt without the others
-_TOO_MANY_COLUMNS = 4.0  # the same for columns, which cost less to keep
 _PUT_OFF = 1.3
 _SETTLED = 0.1  # relative gap from which on far units are known to be far; before that
 _MANY = 6  # one unit in so many stays
@@ -52,7 +51,6 @@ class LinearState:
     too_many: float = _TOO_MANY
     rounds: int = 0
     started_over: bool = False
-    q: Vector | None = None  # of the last solution that was priced
     relative_gap: float = np.inf  # of the last round
 
     def is_lost(self, steps: int) -> bool:
@@ -70,13 +68,10 @@ def advance_linear(state: LinearState, budget: Budget) -> Step:
         if status == "limit":
             impatient = state.master.patience <= 0.0
             return Step(done, False, exhausted=impatient, impatient=impatient)
-        if status == "infeasible":
-            units = opposing_units(
-                state.master, state.arguments, max(state.units_per_round, state.master.units.size)
-            )
-            state.master.add_units(units)
-            if units.size:
-                continue
+        # Where the restricted problem falls for ever, units near their knots are to stop it.
+        most = max(state.units_per_round, state.master.units.size)
+        if status == "infeasible" and _add_nearest(state, most):
+            continue
         if status not in _USABLE:
             if not _start_over(state):
                 return Step(done, False, exhausted=True)
@@ -89,6 +84,14 @@ def advance_linear(state: LinearState, budget: Budget) -> Step:
         if budget.is_over():
             return Step(done, False)
     return Step(budget.iterations, False)
+
+
+def _add_nearest(state: LinearState, count: int) -> bool:
+    """Add units next to their knots that are not in the program; False if there are none."""
+    master = state.master
+    units = nearest_units(state.arguments, np.where(master.is_in, 0.0, master.width), count)
+    master.add_units(units)
+    return bool(units.size)
 
 
 def _start_over(state: LinearState) -> bool:
@@ -112,9 +115,7 @@ def continue_down(state: LinearState, factor: float, rounds: int = 2) -> None:
             checkpoint()
             status = state.master.solve(time_left())
             if status == "infeasible":
-                state.master.add_units(
-                    opposing_units(state.master, state.arguments, state.units_per_round)
-                )
+                _add_nearest(state, state.units_per_round)
                 continue
             if status not in _USABLE or not _add(state, *_products(state, state.master.point())):
                 break
@@ -122,17 +123,15 @@ def continue_down(state: LinearState, factor: float, rounds: int = 2) -> None:
     state.master.set_factor(1.0)
 
 
-def _tidy(form: LinearProgramForm, found: FormPoint) -> None:
-    """Treat the multipliers as a certificate would do it, so that products with them serve it."""
+def _products(state: LinearState, found: FormPoint) -> tuple[Vector, Vector]:
+    """Return the predictions and q of a point of the master.
+
+    Its multipliers are treated as a certificate would do it, so that these products serve it.
+    """
+    form = state.form
     form.rows.clip(found.sample)
     if form.fit_intercept and not form.free_columns.size:
         form.rows.balance(found.sample)
-
-
-def _products(state: LinearState, found: FormPoint) -> tuple[Vector, Vector]:
-    """Return the predictions and q of a point of the master."""
-    form = state.form
-    _tidy(form, found)
     product, image = form.design.both(found.coef, found.sample)
     return product + found.intercept, form.rows_part(found.constraint) - image
 
@@ -170,27 +169,10 @@ def _drop_units(state: LinearState) -> bool:
     return True
 
 
-def drop_directions(state: LinearState) -> None:
-    """Rebuild the program without the columns that the last q leaves furthest from moving."""
-    master, pricing, form = state.master, state.pricing, state.form
-    if state.q is None or not isinstance(pricing, ColumnPricing):
-        return
-    busy = int(np.count_nonzero(master.lengths))
-    spare = busy + state.directions_per_round // 2
-    if pricing.directions.size <= _TOO_MANY_COLUMNS * (busy + spare):
-        return
-    if form.columns.has_bounds or form.needed_columns.size:
-        return
-    idle = pricing.idle(state.q, master.lengths, spare)
-    pricing.drop(pricing.directions.columns[idle])
-    state.master = rebuilt(master, state.arguments, master.units, ~idle)
-
-
 def _price(state: LinearState, target: float) -> bool | None:
     """Price the master's solution; True: the gap is closed, False: nothing is left to add."""
     form, point = state.form, state.master.point()
     z, q = _products(state, point)
-    state.q = q
     primal, gap = form.gap(point, z, q)
     relative = gap / max(abs(primal), abs(primal - gap), 1e-300)
     if gap <= state.best_gap:

@@ -48,7 +48,6 @@ from rectiline.solvers.generation._programs import (
     Positions,
     is_boxed,
 )
-from rectiline.solvers.generation._units import UnitLayout
 
 __all__ = ["Master"]
 
@@ -125,8 +124,6 @@ class Master:
             entries,
         )
         self.units = np.concatenate([self.units, units])
-        for cached in ("_layout", "_base_by_units"):
-            self.__dict__.pop(cached, None)
         self.is_in[units] = True
         self.unit_columns = np.concatenate([self.unit_columns, added])
 
@@ -150,7 +147,7 @@ class Master:
         if self._n_intercept:
             level = np.array([-self.base.sum() / self._box_scale])
             self._fixed_rows = self.program.add_rows(
-                level, level, self.unit_columns, self._layout.sign[None, :]
+                level, level, self.unit_columns, self._signed(self.units)[None, :]
             )
 
     def place_directions(self) -> None:
@@ -160,10 +157,12 @@ class Master:
         if not count:
             return
         checkpoint(SECONDS_PER_ENTRY_TURNED * count * self.unit_columns.size)
-        block = self._unit_block(self._layout, first)
+        block = self._unit_block(self.units, first)
         scale = row_scale(block)
         self._row_scale = np.concatenate([self._row_scale, scale])
-        self._row_shift = np.concatenate([self._row_shift, self._shift_of(block, first)])
+        self._row_shift = np.concatenate(
+            [self._row_shift, self.directions.along(self._shift, first)]
+        )
         constraints = self._constraint_block(first)
         everything = np.concatenate([self.unit_columns, self._constraint_columns])
         entries = beside(scaled_rows(block, scale), constraints * scale[:, None])
@@ -173,34 +172,14 @@ class Master:
         self._placed = self.directions.size
         self._extra.place(self.directions, first, placed, scale, self.factor)
 
-    @cached_property
-    def _layout(self) -> UnitLayout:
-        """Of all units in the program."""
-        return UnitLayout.of(self.sample[self.units], self._signed(self.units), self.n)
-
-    def _unit_block(self, layout: UnitLayout, first: int) -> Block:
+    def _unit_block(self, units: Indices, first: int) -> Block:
         """Return the entries of the rows of directions `first` and later in the units' columns."""
-        part, sign = self.directions.block(self.form.design, layout.samples, first), layout.sign
-        if layout.places is not None:
-            part = part[layout.places]
+        sign = self._signed(units)
+        part = self.directions.block(self.form.design, self.sample[units], first)
         if sp.issparse(part):
             part.data *= np.repeat(sign, np.diff(part.indptr))  # a copy: see `block`
             return sp.csr_array(part.T)
         return np.ascontiguousarray((part * sign[:, None]).T, dtype=np.float64)
-
-    def _shift_of(self, block: Block, first: int) -> Vector:
-        """Return ``a'X'base`` for directions whose entries in the units' columns are `block`.
-
-        Where every sample with a constant part has a unit in the program, the block holds all that
-        it takes; otherwise it is a pass over X, made once.
-        """
-        if self._base_by_units is None:
-            return self.directions.along(self._shift, first)
-        return np.asarray(block @ self._base_by_units)
-
-    @cached_property
-    def _base_by_units(self) -> Vector | None:
-        return self._layout.share(self.base)
 
     @cached_property
     def _shift(self) -> Vector:
@@ -241,9 +220,8 @@ class Master:
         if not units.size:
             return
         checkpoint(SECONDS_PER_ENTRY_TURNED * units.size * self._placed)
-        layout = UnitLayout.of(self.sample[units], self._signed(units), self.n)
-        block = scaled_rows(self._unit_block(layout, 0), self._row_scale)
-        fixed = np.tile(layout.sign, (self._n_intercept, 1))
+        block = scaled_rows(self._unit_block(units, 0), self._row_scale)
+        fixed = np.tile(self._signed(units), (self._n_intercept, 1))
         entries = below(fixed, block)
         rows = np.concatenate([self._fixed_rows, self._rows])
         self._place_units(units, entries, rows)
@@ -285,7 +263,8 @@ class Master:
         values, multipliers = self.program.solution()
         lengths, intercept = self._primal(multipliers)
         self.lengths = lengths
-        moved = self._layout.gathered(values[self.unit_columns])
+        each = self._signed(self.units) * values[self.unit_columns]
+        moved = np.bincount(self.sample[self.units], each, minlength=self.n)
         scaled = values[self._constraint_columns] / self._constraint_norm
         return FormPoint(
             self.directions.spread(lengths),
@@ -293,11 +272,3 @@ class Master:
             self.base + moved * self._box_scale,
             scaled * self._box_scale,
         )
-
-    def ray(self) -> tuple[Vector, float] | None:
-        """Return coefficients and intercept along which the restricted problem falls for ever."""
-        found = self.program.ray()
-        if found is None:
-            return None
-        lengths, intercept = self._primal(found)
-        return self.directions.spread(lengths), intercept

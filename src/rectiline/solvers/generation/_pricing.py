@@ -8,34 +8,43 @@ prove nothing there.
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rectiline._typing import Indices, Vector
 from rectiline.problems.forms import LinearProgramForm
 from rectiline.solvers.generation._directions import Directions
+from rectiline.solvers.generation._units import largest
 
 __all__ = ["AtomPricing", "ColumnPricing", "Pricing", "pricing_for"]
 
 _ROUNDING = 1e-12
 
 
-class Pricing(Protocol):
-    """Keeps the directions of the restricted problem and finds better ones."""
+class Pricing:
+    """Keeps the directions of the restricted problem and finds better ones.
 
-    form: LinearProgramForm
+    ``seed(q, coef, limit)`` adds what every restricted problem needs, the support of `coef`, and
+    the best for q; ``extend(q, limit)`` adds up to `limit` directions that q asks for and returns
+    how many.
+    """
 
-    @property
-    def directions(self) -> Directions:
-        """The directions so far."""
+    seed: Any
+    extend: Any
 
-    def seed(self, q: Vector, coef: Vector, limit: int) -> None:
-        """Add what every restricted problem needs, the support of `coef`, and the best for q."""
+    def __init__(self, form: LinearProgramForm) -> None:
+        self.form = form
+        self.directions = Directions(form.design.n_features)
+        # Columns with a negative sign, then those with a positive one.
+        self._inside = np.zeros((2, form.design.n_features), dtype=bool)
 
-    def extend(self, q: Vector, limit: int) -> int:
-        """Add up to `limit` directions that q asks for; return how many."""
+    def _add(self, columns: Indices, signs: Vector) -> None:
+        """Add signed columns that are not there yet."""
+        side = (signs > 0).astype(np.intp)
+        new = ~self._inside[side, columns]
+        self._inside[side[new], columns[new]] = True
+        self.directions.add(columns[new], signs[new])
 
 
 def pricing_for(form: LinearProgramForm) -> Pricing:
@@ -45,40 +54,24 @@ def pricing_for(form: LinearProgramForm) -> Pricing:
     return SortedPricing(form) if form.levels is not None else AtomPricing(form)
 
 
-class ColumnPricing:
-    """Columns of a separable penalty, with bounds."""
-
-    def __init__(self, form: LinearProgramForm) -> None:
-        self.form = form
-        self.directions = Directions(form.design.n_features)
-        self._inside = np.zeros(form.design.n_features, dtype=bool)
+class ColumnPricing(Pricing):
+    """Columns of a separable penalty, with bounds; one sign stands for both."""
 
     def seed(self, q: Vector, coef: Vector, limit: int) -> None:
         """Add wanted columns, the support, and the columns with the largest ``|q_j| / l1_j``."""
-        self._add(np.union1d(self.form.needed_columns, np.flatnonzero(coef)))
-        others = np.flatnonzero(~self._inside)
-        self._add(others[_largest(self._ratio(q, others), limit, -np.inf)])
+        self._add_columns(np.union1d(self.form.needed_columns, np.flatnonzero(coef)))
+        others = np.flatnonzero(~self._inside[1])
+        self._add_columns(others[largest(self._ratio(q, others), limit, -np.inf)])
 
     def extend(self, q: Vector, limit: int) -> int:
         """Add the columns with the largest ratio above one."""
-        if self.directions.size == self._inside.size:  # all are there
+        if self.directions.size == q.size:  # all are there
             return 0
         asks = np.flatnonzero(np.abs(q) > (1.0 + _ROUNDING) * self._bound(q))
-        asks = asks[~self._inside[asks]]
-        new = asks[_largest(self._ratio(q, asks), limit, 1.0)]
-        self._add(new)
+        asks = asks[~self._inside[1, asks]]
+        new = asks[largest(self._ratio(q, asks), limit, 1.0)]
+        self._add_columns(new)
         return int(new.size)
-
-    def idle(self, q: Vector, lengths: Vector, count: int) -> NDArray[np.bool_]:
-        """Mark all columns at zero but the `count` with the largest ratio."""
-        ratio = self._ratio(q, self.directions.columns)
-        idle = np.asarray(lengths == 0)
-        idle[_largest(np.where(idle, ratio, -np.inf), count, -np.inf)] = False
-        return idle
-
-    def drop(self, columns: Indices) -> None:
-        """Take note that columns have left the program."""
-        self._inside[columns] = False
 
     def _bound(self, q: Vector) -> Vector:
         """Return how large ``|q_j|`` may be at its sign."""
@@ -93,24 +86,17 @@ class ColumnPricing:
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.where(mine == 0, 0.0, np.abs(mine) / bound)
 
-    def _add(self, columns: Indices) -> None:
-        columns = columns[~self._inside[columns]]
-        self._inside[columns] = True
-        self.directions.add(columns, np.ones(columns.size))
+    def _add_columns(self, columns: Indices) -> None:
+        self._add(columns, np.ones(columns.size))
 
 
-class SortedPricing:
+class SortedPricing(Pricing):
     """Signed columns of a sorted penalty with few levels."""
-
-    def __init__(self, form: LinearProgramForm) -> None:
-        self.form = form
-        self.directions = Directions(form.design.n_features)
-        self._inside = np.zeros((2, form.design.n_features), dtype=bool)
 
     def seed(self, q: Vector, coef: Vector, limit: int) -> None:
         """Add wanted columns with both signs, the support, and the columns with the largest q."""
         wanted, support = self.form.needed_columns, np.flatnonzero(coef)
-        worst = _largest(np.abs(q), limit, 0.0)
+        worst = largest(np.abs(q), limit, 0.0)
         ones = np.ones(wanted.size)
         parts = (wanted, ones), (wanted, -ones), (support, coef[support]), (worst, q[worst])
         for columns, signs in parts:
@@ -123,23 +109,16 @@ class SortedPricing:
         assert self.form.levels is not None
         size = np.abs(q)
         size[self._inside[(q > 0).astype(np.intp), np.arange(q.size)]] = -np.inf
-        new = _largest(size, limit, self.form.levels.base * (1.0 + _ROUNDING))
+        new = largest(size, limit, self.form.levels.base * (1.0 + _ROUNDING))
         self._add(new, np.sign(q[new]))
         return int(new.size)
 
-    def _add(self, columns: Indices, signs: Vector) -> None:
-        side = (signs > 0).astype(np.intp)
-        new = ~self._inside[side, columns]
-        self._inside[side[new], columns[new]] = True
-        self.directions.add(columns[new], signs[new])
 
-
-class AtomPricing:
+class AtomPricing(Pricing):
     """Sign vectors on groups."""
 
     def __init__(self, form: LinearProgramForm) -> None:
-        self.form = form
-        self.directions = Directions(form.design.n_features)
+        super().__init__(form)
         self._known: set[bytes] = set()
         self._grouped = np.zeros(form.design.n_features, dtype=bool)
         self._grouped[np.concatenate(form.groups or [])] = True
@@ -148,7 +127,7 @@ class AtomPricing:
         """Add free columns, the vertices around the support, and the groups with the largest q."""
         free = self.form.free_columns
         columns = [free[[i]] for i in range(free.size)]
-        self._add(columns, [np.ones(1)] * free.size)
+        self._add_atoms(columns, [np.ones(1)] * free.size)
         feasible = self.form.problem.feasibility.point if self.form.n_constraints else None
         for point in (coef, feasible):
             if point is None or not point.any():
@@ -157,14 +136,14 @@ class AtomPricing:
                 if point[group].any():
                     self._add_vertices(group, point[group])
             alone = np.flatnonzero(point * ~self._grouped)
-            self._add([alone[[i]] for i in range(alone.size)], [np.ones(1)] * alone.size)
+            self._add_atoms([alone[[i]] for i in range(alone.size)], [np.ones(1)] * alone.size)
         if self.form.penalty.strength > 0:
             # Any strength ranks the groups; with next to none all of them are worth a price.
             q = q.copy()
             q[free] = 0.0
             largest = float(np.abs(q).max(initial=0.0))
             atoms = self.form.penalty.with_strength(_ROUNDING * largest).price(q, limit)
-            self._add([a.columns for a in atoms], [a.signs for a in atoms])
+            self._add_atoms([a.columns for a in atoms], [a.signs for a in atoms])
 
     def extend(self, q: Vector, limit: int) -> int:
         """Add the worst sign vector of each of the worst groups."""
@@ -172,7 +151,7 @@ class AtomPricing:
         q[self.form.free_columns] = 0.0  # these are all in the program; what is left is rounding
         atoms = self.form.penalty.price(q, limit)
         before = self.directions.size
-        self._add([a.columns for a in atoms], [a.signs for a in atoms])
+        self._add_atoms([a.columns for a in atoms], [a.signs for a in atoms])
         return self.directions.size - before
 
     def _add_vertices(self, group: Indices, values: Vector) -> None:
@@ -185,12 +164,12 @@ class AtomPricing:
             size = np.abs(values)
             for level in np.unique(size[size > 0.0]):
                 above = size >= level
-                self._add([group[above]], [np.sign(values[above])])
+                self._add_atoms([group[above]], [np.sign(values[above])])
             return
         for level in np.unique(np.append(values, values.min() - 1.0)):
-            self._add([group], [np.where(values > level, 1.0, -1.0)])
+            self._add_atoms([group], [np.where(values > level, 1.0, -1.0)])
 
-    def _add(self, columns: list[Indices], signs: list[Vector]) -> None:
+    def _add_atoms(self, columns: list[Indices], signs: list[Vector]) -> None:
         largest, each = self.form.group_costs
         keep, costs = [], [largest * self._grouped[one[0]] + each * one.size for one in columns]
         for place, (where, sign) in enumerate(zip(columns, signs)):
@@ -206,11 +185,3 @@ class AtomPricing:
                 np.array([one.size for one in kept]),
                 np.asarray(costs)[keep],
             )
-
-
-def _largest(values: Vector, limit: int, above: float) -> Indices:
-    """Return the places of up to `limit` largest values greater than `above`, largest first."""
-    found = np.flatnonzero(values > above)
-    if found.size > limit:
-        found = found[np.argpartition(-values[found], limit - 1)[:limit]]
-    return found[np.argsort(-values[found], kind="stable")]

@@ -184,13 +184,6 @@ class LinearProgram(_Program):
         found = self._model.getSolution()
         return np.array(found.col_value), np.array(found.row_dual)
 
-    def ray(self) -> Vector | None:
-        """Return the multipliers of the rows that prove infeasibility, where HiGHS has them."""
-        if not hasattr(self._model, "getDualRay"):  # highspy 1.9 and older
-            return None
-        _, exists, values = self._model.getDualRay()
-        return np.array(values) if exists and len(values) == self.n_rows else None
-
     def basis(self) -> tuple[Statuses, Statuses]:
         """Return the status of columns and rows: BASIC, LOW, HIGH or FREE."""
         found = self._model.getBasis()
@@ -283,10 +276,6 @@ class BoxedProgram(_Program):
     def solution(self) -> tuple[Vector, Vector]:
         """Return the values of the columns and the multipliers of the rows."""
         return self._model.values(), self._model.multipliers()
-
-    def ray(self) -> Vector | None:
-        """Return the multipliers of the rows that prove infeasibility."""
-        return self._model.ray()
 
     def basis(self) -> tuple[Statuses, Statuses]:
         """Return the status of columns and rows: BASIC, LOW or HIGH."""

@@ -1,9 +1,8 @@
-"""Keep or guess the basis of a master that is built again over fewer units or directions."""
+"""Keep or guess the basis of a master that is built again over other units."""
 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rectiline._typing import Indices, Vector
 from rectiline.solvers.generation._master import Master
@@ -12,22 +11,15 @@ from rectiline.solvers.generation._programs import BASIC, HIGH, LOW
 __all__ = ["guess_basis", "rebuilt"]
 
 
-def rebuilt(
-    old: Master, arguments: Vector, units: Indices, kept: NDArray[np.bool_] | None = None
-) -> Master:
+def rebuilt(old: Master, arguments: Vector, units: Indices) -> Master:
     """Return the program over `units` and all basic ones, at the same basis.
 
     The other units leave for the end of their box where the predictions put them. Call it right
-    after a solve; directions without a row yet get one, with a basic slack. With `kept`, directions
-    that are not marked leave, too: there must be no columns that belong to directions.
+    after a solve; directions without a row yet get one, with a basic slack.
     """
     columns, rows = old.program.basis()
     n_steps = old.program.n_steps
     old.program.release()  # before the new one takes memory
-    sources = old.all_rows()
-    if kept is not None:
-        old.directions.keep(kept)
-        sources[-1] = sources[-1][kept]
     mine = columns[old.unit_columns]
     staying = np.union1d(units, old.units[mine == BASIC])
     new = Master(old.form, old.directions, arguments > 0, staying)
@@ -41,7 +33,7 @@ def rebuilt(
     for target, source in zip(new.other_columns(), old.other_columns()):
         moved[target] = columns[source]
     turned = np.full(new.program.n_rows, BASIC, dtype=np.uint8)
-    for target, source in zip(new.all_rows(), sources):
+    for target, source in zip(new.all_rows(), old.all_rows()):
         turned[target[: source.size]] = rows[source]
     new.program.set_basis(moved, turned)
     new.program.n_steps = n_steps

@@ -23,7 +23,7 @@ from rectiline.solvers.generation._curved import CurvedState, advance_curved, st
 from rectiline.solvers.generation._linear import LinearState, advance_linear
 from rectiline.solvers.generation._pricing import AtomPricing
 from rectiline.solvers.generation._programs import highs_refusal, is_boxed, is_mostly_zeros
-from rectiline.solvers.generation._start import Plan, restart_linear, start_linear
+from rectiline.solvers.generation._start import restart_linear, start_linear
 from rectiline.solvers.interior import Interior, InteriorState
 from rectiline.solvers.smoothed import Smoothed
 
@@ -168,8 +168,8 @@ class Generation:
             return not _has_long_levels(LinearProgramForm(problem))
         return reason is None
 
-    def plan(self, form: LinearProgramForm) -> Plan:
-        """Return what is generated, from which start, for a program of this size."""
+    def plan(self, form: LinearProgramForm) -> Generation:
+        """Return these options with what is generated, and from which start, filled in."""
         n, d = form.design.n_samples, form.design.n_features
         n_units = form.units.sample.size
         columns = d > 60 if self.columns is None else self.columns
@@ -182,7 +182,9 @@ class Generation:
         units = self.samples_per_round
         if units is None:
             units = max(n_units // (10 if is_mostly_zeros(form.design) else 50), 400)
-        return Plan(start, columns, samples, self.columns_per_round, units, self.patience)
+        return replace(
+            self, start_with=start, columns=columns, samples=samples, samples_per_round=units
+        )
 
     def advance(self, state: GenerationState, budget: Budget) -> Step:
         """Do rounds of pricing; leave sign vectors of groups for the interior point method."""
