@@ -32,7 +32,7 @@ WITHOUT_EXAMPLE = {
     "Loss", "Penalty", "RowBlocks", "Block", "Solver", "MultiTaskSolution", "Progress", "main",
     "Refused", "CannotCheck", "Verdict", "DualPoint", "InfeasibilityCertificate", "Path",
     "Solution", "Status", "FormulaModel", "FormulaDesign", "SummaryTable",
-    "SummaryTables", "HypothesisTest", "QuantileProcess",
+    "SummaryTables", "HypothesisTest", "QuantileProcess", "SimultaneousBands",
     "ConformalIntervals", "CrossConformalIntervals",
 }  # fmt: skip
 

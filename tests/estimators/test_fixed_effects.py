@@ -5,6 +5,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse as sp
+from scipy.optimize import linprog
 
 import rectiline as rl
 
@@ -86,6 +87,19 @@ def test_effects_under_an_l1_norm():
     best = cp.Problem(cp.Minimize(total)).solve(solver="CLARABEL")
     assert model.certificate_.primal == pytest.approx(best, rel=1e-6)
     assert (model.coef_[2:] == 0).any()
+
+
+def test_shrunk_effects_reach_the_optimum_of_highs():
+    tau, strength = 0.7, 0.01
+    model = rl.QuantileRegressor(
+        quantile=tau, alpha=0, fixed_effects="firm", effects_l1=strength
+    ).fit(FRAME.drop(columns="year"), Y)
+    D = np.column_stack([np.ones(N), Z, FIRM[:, None] == np.arange(12)]).astype(float)
+    cost = np.r_[np.zeros(3), np.full(24, N * strength), np.full(N, tau), np.full(N, 1 - tau)]
+    rows = np.hstack([D, -D[:, 3:], np.eye(N), -np.eye(N)])
+    bounds = [(None, None)] * 3 + [(0, None)] * (24 + 2 * N)
+    best = linprog(cost, A_eq=rows, b_eq=Y, bounds=bounds, method="highs")
+    assert N * model.certificate_.primal == pytest.approx(best.fun, rel=1e-8)
 
 
 def test_defaults_do_not_count_effects():

@@ -5,6 +5,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse as sp
+from scipy.optimize import linprog
 
 import rectiline as rl
 
@@ -149,7 +150,7 @@ def test_names_reach_every_table_and_effects_are_hidden():
     assert "24 effects not shown" in str(first) and len(first.std_error) == 4
     assert len(first.to_frame()) == 4
     whole = model.summary("kernel", effects=True)[0]
-    assert len(whole.names) == 28 and whole.names[4] == "C(firm)[T.1]"
+    assert len(whole.names) == 28 and whole.names[4] == "firm=1"
     np.testing.assert_array_equal(whole.std_error[:4], first.std_error)
     assert str(model.wald_test("x", kind="kernel")).startswith("x = 0: F")
     assert model.wald_test("`city[T.b]` = `city[T.c]`", kind="kernel").df[0] == 2
@@ -219,3 +220,50 @@ def test_a_fitted_formula_has_what_its_estimator_has(tmp_path):
 def test_what_runs_as_python_and_fails_is_explained():
     with pytest.raises(ValueError, match="invalid syntax"):
         rl.formula("y ~ np.log(x x)", table())
+
+
+def test_new_levels_behind_the_bar():
+    data = table()
+    new = data.iloc[:2].assign(firm=[3, 99])
+    fits = {
+        choice: rl.formula("y ~ x | firm", data, new_levels=choice).fit(
+            rl.QuantileRegressor(quantile=0.4, alpha=0)
+        )
+        for choice in ("error", "zero", "mean")
+    }
+    with pytest.raises(ValueError, match=r"'firm' holds .*99.* in row 1, .* 25 levels"):
+        fits["error"].predict(new)
+    first = data.firm.min()
+    expected = fits["error"].predict(new.assign(firm=[3, first]))
+    np.testing.assert_allclose(fits["zero"].predict(new), expected)
+    each = [fits["error"].predict(new.assign(firm=k))[1] for k in data.firm]
+    assert fits["mean"].predict(new)[1] == pytest.approx(np.mean(each))
+
+
+def test_effects_of_pairs_hold_those_of_their_parts():
+    data = table(600)
+    data["half"] = np.where(data.firm % 2, "odd", "even")
+    model = rl.QuantileRegressor(quantile=0.4, alpha=0)
+    both = rl.formula("y ~ x | half:city", data)
+    assert both.names[:3] == ("x", "half:city=even:b", "half:city=even:c")
+    assert rl.formula("y ~ x | half + city + half:city", data).names == both.names
+    pairs = pd.get_dummies(data.half + ":" + data.city, drop_first=True).to_numpy(float)
+    by_hand = model.fit(np.column_stack([data.x, pairs]), data.y)
+    np.testing.assert_allclose(both.fit(model).coef_, by_hand.coef_, atol=1e-7)
+    with pytest.raises(ValueError, match="must be a column of data"):
+        rl.formula("y ~ x | C(np.floor(x))", data)
+
+
+def test_effects_reach_the_optimum_of_highs():
+    data = table(200)
+    tau = 0.3
+    model = rl.formula("y ~ x | firm + city", data).fit(rl.QuantileRegressor(quantile=tau, alpha=0))
+    parts = [
+        pd.get_dummies(data[name], drop_first=True).to_numpy(float) for name in ("firm", "city")
+    ]
+    D = np.column_stack([np.ones(200), data.x, *parts])
+    cost = np.r_[np.zeros(D.shape[1]), np.full(200, tau), np.full(200, 1 - tau)]
+    rows = np.hstack([D, np.eye(200), -np.eye(200)])
+    bounds = [(None, None)] * D.shape[1] + [(0, None)] * 400
+    best = linprog(cost, A_eq=rows, b_eq=data.y, bounds=bounds, method="highs")
+    assert model.certificate_.primal * 200 == pytest.approx(best.fun, rel=1e-8)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from scipy import sparse as sp
 from sklearn.base import BaseEstimator
 
+from rectiline.backends import TableEncoder
 from rectiline.constraints import Constraint, LinearInequality
 from rectiline.formulas._splines import Spline, bs, smooth, total_variation
 from rectiline.penalties import Columnwise
@@ -25,7 +26,9 @@ _MAKERS: dict[str, Callable[..., Spline]] = {"bs": bs, "s": smooth, "tv": total_
 _DENSE_ENTRY_SHARE = 0.2  # share of nonzero entries from which on X is a dense table
 
 
-def formula(text: str, data: Any, *, weights: Any = None, groups: Any = None) -> FormulaDesign:
+def formula(
+    text: str, data: Any, *, weights: Any = None, groups: Any = None, new_levels: str = "error"
+) -> FormulaDesign:
     """Read a formula: what is predicted, from which terms, with which effects taken out.
 
     ``"y ~ bs(x, monotone=+1) + C(city) | firm"`` predicts y from an increasing spline in x and the
@@ -45,8 +48,9 @@ def formula(text: str, data: Any, *, weights: Any = None, groups: Any = None) ->
       that is zero at the left end of the data and goes on as a line beyond its ends. With
       ``monotone=1`` it increases, with ``-1`` it decreases; ``convex=1`` and ``-1`` (concave)
       likewise. Shapes are constraints of the fit, so that the answer has them exactly.
-    - Variables behind ``|`` are categories, numbers included; each level is a column. There is no
-      centering, which would be wrong for anything but least squares.
+    - Variables behind ``|`` are categories, numbers included; each level but the first is a column
+      such as "firm=a", and ``firm:year`` has one for each pair. There is no centering, which would
+      be wrong for anything but least squares.
 
     Rows with a missing value in a variable of the formula are left out.
 
@@ -58,6 +62,9 @@ def formula(text: str, data: Any, *, weights: Any = None, groups: Any = None) ->
     weights, groups : str or array-like of shape (n_rows,), optional
         Weights of the fit and labels of clusters: the name of a column, or one entry for each row
         of data; both lose the rows that are left out.
+    new_levels : {"error", "zero", "mean"}, default="error"
+        What predictions do about levels behind ``|`` that the data of the fit did not have: raise,
+        let them have the effect of the reference, or the mean effect of these data.
 
     Returns
     -------
@@ -111,12 +118,8 @@ def formula(text: str, data: Any, *, weights: Any = None, groups: Any = None) ->
     table = table[kept]
     if not len(table):
         raise ValueError(f"formula {text!r}: no row of data is without a missing value.")
-    matrices = [_matrix(formulaic, parts[0], table)]
-    if len(parts) == 2:
-        effects = " + ".join(_category(str(term)) for term in parts[1] if str(term) != "1")
-        matrices.append(_matrix(formulaic, effects or "1", table))
-    specs = tuple(matrix.model_spec for matrix in matrices)
-    entries = sum(matrix.shape[0] * matrix.shape[1] for matrix in matrices)
+    matrix = _matrix(formulaic, parts[0], table)
+    effects = _Effects.of(parts[1], table, new_levels) if len(parts) == 2 else None
     design = FormulaDesign(
         text=text,
         X=None,
@@ -125,18 +128,20 @@ def formula(text: str, data: Any, *, weights: Any = None, groups: Any = None) ->
         has_intercept=any(str(term) == "1" for term in parts[0]) or len(parts) == 2,
         n_dropped=int(kept.size - kept.sum()),
         table=table,
-        specs=specs,
-        kept=tuple(
-            [j for j, name in enumerate(spec.column_names) if name != "Intercept"] for spec in specs
-        ),
-        is_dense=sum(matrix.nnz for matrix in matrices) >= _DENSE_ENTRY_SHARE * entries,
+        spec=matrix.model_spec,
+        kept=[j for j, name in enumerate(matrix.model_spec.column_names) if name != "Intercept"],
+        effects=effects,
+        is_dense=True,
         variables=frozenset(variables),
         **{name: one[kept].to_numpy() for name, one in beside.items()},
     )
     if not design.names:
         raise ValueError(f"formula {text!r} has no terms beside the intercept.")
     constraints, penalty = design._terms_of_splines()
-    return replace(design, X=design._picked(matrices), constraints=constraints, penalty=penalty)
+    X = design._columns(matrix, table)
+    is_dense = X.nnz >= _DENSE_ENTRY_SHARE * X.shape[0] * X.shape[1]
+    design = replace(design, constraints=constraints, penalty=penalty, is_dense=is_dense)
+    return replace(design, X=design._finished(X))
 
 
 def _variables(required: Iterable[Any], text: str) -> list[str]:
@@ -218,10 +223,52 @@ def _transform(maker: Callable[..., Spline]) -> Any:
     return stateful_transform(term)
 
 
-def _category(term: str) -> str:
-    if term.startswith("C(") or ":" in term:
-        return term
-    return f"C({term})" if term.isidentifier() else f"C(`{term}`)"
+@dataclass(frozen=True, eq=False)
+class _Effects:
+    """The categories behind ``|``: one or several columns of data make up each."""
+
+    columns: tuple[tuple[str, ...], ...]
+    encoder: TableEncoder
+
+    @classmethod
+    def of(cls, terms: Any, table: Any, new_levels: str) -> _Effects | None:
+        """Return the effects of these terms; None if there is none but the intercept."""
+        found = []
+        for term in [one for one in terms if str(one) != "1"]:
+            texts = [str(factor.expr) for factor in term.factors]
+            names = [one[2:-1] if one[:2] == "C(" else one for one in texts]
+            found.append(tuple(name.strip(" `") for name in names))
+            for name in found[-1]:
+                if name not in table.columns:
+                    raise ValueError(
+                        f"formula: {name!r} behind '|' must be a column of data, or several as in "
+                        "'a:b'; make it one first."
+                    )
+        # The levels of a:b tell those of a and b.
+        sets = [set(one) for one in found]
+        whole = tuple(one for one in found if not any(set(one) < other for other in sets))
+        if not whole:
+            return None
+        names = [":".join(one) for one in whole]
+        made = TableEncoder.learn(
+            _effect_table(whole, table), fixed_effects=names, new_levels=new_levels
+        )
+        return cls(whole, made)
+
+    def on(self, table: Any) -> Any:
+        """Return the columns of zeros and ones."""
+        return self.encoder.numbers(_effect_table(self.columns, table))
+
+
+def _effect_table(effects: tuple[tuple[str, ...], ...], table: Any) -> Any:
+    """Return one column for each effect; several columns of data are joined as texts."""
+    import pandas as pd
+
+    made = {}
+    for one in effects:
+        joined = table[one[0]] if len(one) == 1 else table[list(one)].astype(str).agg(":".join, 1)
+        made[":".join(one)] = joined
+    return pd.DataFrame(made)
 
 
 def _target(formulaic: Any, left: Any, table: Any) -> NDArray[Any]:
@@ -254,10 +301,12 @@ class FormulaDesign:
         The other rows.
     penalty : Columnwise or None
         What smooth terms pay.
-    specs : tuple
-        What formulaic knows of the terms and of the effects behind ``|``.
-    kept : tuple of list of int
-        Which columns of their matrices make up X.
+    spec : object
+        What formulaic knows of the terms.
+    kept : list of int
+        Which columns of its matrix are in X.
+    effects : object or None
+        The categories behind ``|``.
     is_dense : bool
         Whether X is a table with names.
     variables : frozenset of str
@@ -273,8 +322,9 @@ class FormulaDesign:
     has_intercept: bool
     n_dropped: int
     table: Any
-    specs: tuple[Any, ...]
-    kept: tuple[list[int], ...]
+    spec: Any
+    kept: list[int]
+    effects: _Effects | None
     is_dense: bool
     variables: frozenset[str]
     penalty: Columnwise | None = None
@@ -284,20 +334,25 @@ class FormulaDesign:
     @property
     def names(self) -> tuple[str, ...]:
         """Names of the columns of X."""
-        pairs = zip(self.specs, self.kept, strict=True)
-        return tuple(str(spec.column_names[j]) for spec, mine in pairs for j in mine)
+        terms = [str(self.spec.column_names[j]) for j in self.kept]
+        return (*terms, *([] if self.effects is None else self.effects.encoder.names))
 
     @property
     def n_effects(self) -> int:
         """How many columns, the last ones, are effects behind ``|``."""
-        return len(self.kept[1]) if len(self.kept) == 2 else 0
+        return 0 if self.effects is None else self.effects.encoder.n_effects
 
-    def _picked(self, matrices: list[Any]) -> Any:
-        """Return X as a table with names, or as a sparse matrix where most of it is zero."""
-        pairs = zip(matrices, self.kept, strict=True)
-        X = sp.hstack([sp.csc_array(one)[:, mine] for one, mine in pairs], format="csr")
+    def _columns(self, matrix: Any, table: Any) -> sp.csr_array:
+        """Return the columns of X from the matrix of the terms and the effects of a table."""
+        parts = [sp.csc_array(matrix)[:, self.kept]]
+        if self.effects is not None:
+            parts.append(self.effects.on(table))
+        return sp.csr_array(sp.hstack(parts))
+
+    def _finished(self, X: sp.csr_array) -> Any:
+        """Return X as a table with names, or as it is where most of it is zero."""
         if not self.is_dense:
-            return sp.csr_array(X)
+            return X
         import pandas as pd
 
         return pd.DataFrame(X.toarray(), columns=list(self.names))
@@ -306,8 +361,10 @@ class FormulaDesign:
         """Return X for other data, with the knots and levels of this design."""
         formulaic = _formulaic()
         table = _as_table(data)
-        terms = [names for spec in self.specs for names in spec.term_variables.values()]
-        for name in sorted({str(one) for names in terms for one in names} & self.variables):
+        named = {str(one) for names in self.spec.term_variables.values() for one in names}
+        if self.effects is not None:
+            named |= {name for names in self.effects.columns for name in names}
+        for name in sorted(named & self.variables):
             if name not in table.columns:
                 raise ValueError(f"data must have the column {name!r}, which the formula names.")
             if table[name].isna().any():
@@ -315,14 +372,14 @@ class FormulaDesign:
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("error", formulaic.errors.DataMismatchWarning)
-                made = [spec.get_model_matrix(table, context=_context()) for spec in self.specs]
+                made = self.spec.get_model_matrix(table, context=_context())
         except (formulaic.errors.FormulaicError, formulaic.errors.DataMismatchWarning) as error:
             raise ValueError(f"data does not fit the formula: {error}") from error
-        return self._picked(made)
+        return self._finished(self._columns(made, table))
 
     def _terms_of_splines(self) -> tuple[tuple[Constraint, ...], Columnwise | None]:
         """Return the shapes of the spline terms, and what the smooth ones pay."""
-        spec, place = self.specs[0], {j: k for k, j in enumerate(self.kept[0])}
+        spec, place = self.spec, {j: k for k, j in enumerate(self.kept)}
         shapes = list[Constraint]()
         l1, l2 = np.zeros((2, len(self.names)))
         for term, indices in spec.term_indices.items():

@@ -121,7 +121,7 @@ class FormulaModel:
         PartialEffect
         """
         design = self.design
-        spec, kept = design.specs[0], design.kept[0]
+        spec, kept = design.spec, design.kept
         terms = {str(one): mine for one, mine in spec.term_indices.items() if str(one) != "1"}
         if term not in terms:
             raise ValueError(f"term={term!r} is not in the formula; its terms are {list(terms)}.")

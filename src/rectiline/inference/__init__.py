@@ -3,6 +3,7 @@
 import sys
 
 from rectiline.inference import _conformal
+from rectiline.inference._bands import SimultaneousBands, simultaneous_bands
 from rectiline.inference._bootstrap import bootstrap
 from rectiline.inference._conformal import (
     ConformalIntervals,
@@ -22,6 +23,7 @@ __all__ = [
     "CrossConformalIntervals",
     "HypothesisTest",
     "QuantileProcess",
+    "SimultaneousBands",
     "SummaryTable",
     "SummaryTables",
     "bofinger",
@@ -33,6 +35,7 @@ __all__ = [
     "hall_sheather",
     "quantile_process",
     "rank_test",
+    "simultaneous_bands",
     "summary",
     "wald_test",
 ]
