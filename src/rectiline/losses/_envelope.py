@@ -68,7 +68,7 @@ def _overtaking(abc: NDArray[np.float64], top: Vector) -> tuple[Vector, Vector]:
         noise = np.abs(b) * B + A * np.abs(c) + np.abs(a) * C
         rise = np.sqrt(np.where(square > _ROUNDING * noise, square, np.nan))  # the slope there
         # The sum of two numbers of one sign: nothing cancels.
-        q = -0.5 * (b + np.where(b >= 0, rise, -rise))
-        cuts = np.where(b >= 0, c / q, q / a)
+        q = -0.5 * (b + np.where(b > 0, rise, -rise))
+        cuts = np.where(b > 0, c / q, q / a)
         errors = _ROUNDING * ((A * np.abs(cuts) + B) * np.abs(cuts) + C) / rise
     return np.where(np.isfinite(cuts), cuts, np.nan), errors
