@@ -24,6 +24,7 @@ extensions = [
     "sphinx.ext.autosummary",
     "sphinx.ext.viewcode",
     "numpydoc",
+    "sphinx_copybutton",
     "sphinx_design",
     "matplotlib.sphinxext.plot_directive",
     "sphinx_gallery.gen_gallery",
@@ -50,6 +51,10 @@ plot_formats = [("png", 110)]
 plot_pre_code = "import matplotlib.pyplot as plt\nimport numpy as np\nimport rectiline as rl"
 suppress_warnings = ["config.cache"]  # the settings of the gallery cannot be pickled
 templates_path = ["_templates"]
+default_role = "py:obj"  # `Problem` in a docstring links to its page
+# Copying leaves out prompts and output.
+copybutton_prompt_text = r">>> |\.\.\. |\$ "
+copybutton_prompt_is_regexp = True
 
 # Numbers in the text come from the result files of the benchmarks: |races_mean| and the like.
 rst_prolog = "\n".join(f".. |{name}| replace:: {value}" for name, value in figures().items())

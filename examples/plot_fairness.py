@@ -3,8 +3,8 @@ What fairness costs
 ===================
 
 Who earns more than 50,000 dollars? The model does not see the sex of a person, but hours, age and
-marriage tell much of it. A constraint bounds how much the decision may covary with sex, and the
-curve shows accuracy against that bound.
+marriage are correlated with it. A constraint bounds how much the decision may covary with sex, and
+the curve shows accuracy against that bound.
 """
 
 import matplotlib.pyplot as plt

@@ -1,6 +1,6 @@
 """
-Whole groups in or out
-======================
+Selecting groups of columns
+===========================
 
 Each of the ten measurements of the diabetes data becomes six columns of a spline, so that its
 effect may bend. A penalty on groups decides about measurements and not about single columns of

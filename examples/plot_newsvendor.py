@@ -4,8 +4,8 @@ The newsvendor: when too little costs more than too much
 
 A bakery decides in the morning how many loaves to bake. A loaf too many costs its flour, 1; a loaf
 too few costs the margin of a sale, 4. The decision that costs least on average is not the
-expected demand but its quantile at 4 / (4 + 1) = 0.8, and it can be fitted directly with the loss
-that is paid.
+expected demand but its quantile at 4 / (4 + 1) = 0.8, and it can be fitted directly with the cost
+as the loss.
 """
 
 import matplotlib.pyplot as plt

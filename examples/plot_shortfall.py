@@ -1,8 +1,8 @@
 """
-How bad is bad? Quantiles and the mean beyond them
-==================================================
+Expected shortfall: the mean beyond a quantile
+==============================================
 
-A quantile says what is exceeded one time in ten. It does not say by how much. The expected
+A quantile of 0.9 is exceeded by one value in ten; it does not show by how much. The expected
 shortfall (CVaR) is the mean beyond the quantile. Both are fitted as linear functions on Engel's
 households, and then a portfolio is chosen whose shortfall is smallest.
 """

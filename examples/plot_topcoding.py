@@ -1,6 +1,6 @@
 """
-Top-coded targets: a trap and a way out
-=======================================
+Top-coded targets: the mean is biased, quantiles are not
+========================================================
 
 Surveys often record large amounts as "1,000 or more". A mean is biased by that, whatever the
 sample size. A quantile is not, as long as it lies below the cap: replacing a value above the

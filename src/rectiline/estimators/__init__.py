@@ -1,4 +1,4 @@
-"""The scikit-learn face: estimators."""
+"""Estimators with the interface of scikit-learn."""
 
 import sys
 

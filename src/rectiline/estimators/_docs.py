@@ -73,7 +73,7 @@ class _Shared:
     constraints
     -----------
     constraints : Constraint, dict, str, or list of these, default=()
-        Where the coefficients may live: objects from `rectiline.constraints`; mappings from a
+        Restrictions of the coefficients: objects from `rectiline.constraints`; mappings from a
         column, by name or position, to a bound: ``{"age": ">=0", "income": (0, None)}``; texts
         with names of columns: ``"age + sex >= 0"``, ``"a = b"``, ``"nonnegative"``.
     positive : bool, default=False
@@ -120,10 +120,9 @@ class _Shared:
         What to maximise; the estimator's own score by default.
     fold_tol : float, optional
         Largest certified relative gap of the fits on folds and along ``path_``; `tol` by default,
-        also on large tables. A larger number is quicker under losses with kinks, and moves scores:
-        on tables of 40,000 to 500,000 entries by up to 0.3 of their standard error with 1e-5, where
-        little time is saved, and by up to 1.2 with 1e-4, which often halves the time. The fit with
-        the chosen strength has `tol`.
+        also on large tables. A larger number saves time under losses with kinks, and changes
+        scores: from about 1e-4 on by as much as their standard error. The fit with the chosen
+        strength has `tol`.
 
     Cs
     --

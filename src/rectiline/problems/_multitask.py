@@ -60,7 +60,7 @@ class MultiTaskProblem(FieldsAlone):
     penalty : SharedSubspace, default=SharedSubspace()
         The penalty on the coefficients.
     constraints : Constraint, sequence of Constraint, or one sequence per task, default=()
-        Where the coefficients of each task may live; a flat sequence holds for every task.
+        Restrictions of the coefficients of each task; a flat sequence holds for every task.
     sample_weight : sequence of array-like of shape (n_t,), optional
         Non-negative weights inside the average of each task.
     fit_intercept : bool, default=True

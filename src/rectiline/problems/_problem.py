@@ -62,7 +62,7 @@ class Problem(ProblemParts):
         The penalty on the coefficients, see `rectiline.penalties`; names have strength 1. The
         intercept is not penalised.
     constraints : Constraint, dict, or sequence of them, default=()
-        Where the coefficients may live, see `rectiline.constraints`. A dict bounds columns by name
+        Restrictions of the coefficients, see `rectiline.constraints`. A dict bounds columns by name
         or position: ``{"age": ">=0", "income": (0, None), 3: 1.5}``. Constraints that look at X
         (fairness, say) need it in memory.
     sample_weight : array-like of shape (n_samples,), optional

@@ -1,4 +1,4 @@
-"""Where the coefficients may live, ``A b + c >= 0``, ``E b + f = 0``, ``lower <= b <= upper``.
+"""The feasible coefficients, ``A b + c >= 0``, ``E b + f = 0``, ``lower <= b <= upper``.
 
 Used by `Terms` and by the tasks of a multi-task problem: violation, feasibility, the way into the
 constraints, and the constraints' part of a certificate.

@@ -223,7 +223,7 @@ class SharedText:
     fit_intercept : bool, default=True
         Whether each task has an unpenalised intercept of its own.
     constraints : Constraint, sequence of Constraint, or one sequence per task, default=()
-        Where the coefficients of each task may live, see `rectiline.constraints`.
+        Restrictions of the coefficients of each task, see `rectiline.constraints`.
     solver : {"auto", "bcd", "apg"}, default="auto"
         "bcd" is accelerated block coordinate descent, "apg" accelerated proximal gradients.
     solver_options : dict, optional
