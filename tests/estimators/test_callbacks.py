@@ -24,6 +24,8 @@ def test_verbose_prints_certificates(capsys):
     PLQClassifier(verbose=1, tol=1e-9).fit(*load_iris(return_X_y=True))
     printed = capsys.readouterr().out
     assert "[PLQClassifier] problem 3/3" in printed and "(solved)" in printed
+    gaps = [line for line in printed.splitlines() if "relative gap" in line]
+    assert len({line.split(" s: ")[1] for line in gaps}) == len(gaps)  # none is printed twice
 
 
 def test_scikit_learns_protocol():

@@ -104,3 +104,50 @@ def test_positive_coefficients_and_names_for_a_table():
     assert (model.coef_ >= 0).all() and (model.coef_ == 0).any()
     table = model.coef_frame(names=X.columns)
     assert table.index.tolist() == [*X.columns, "(intercept)"]
+
+
+@pytest.mark.parametrize("unit", ["s", "ns"])
+def test_dates_are_refused_by_the_name_of_their_column(unit):
+    pd = pytest.importorskip("pandas")
+    day = np.array(["2020-01-01"] * len(X), dtype=f"datetime64[{unit}]")
+    for values in (day, day.astype("datetime64[s]").astype(object)):
+        frame = X.assign(day=pd.Series(values, index=X.index))
+        with pytest.raises(ValueError, match=r"column 'day' holds dates, such as 2020-01-01"):
+            PLQRegressor().fit(frame, Y)
+    assert PLQRegressor(categorical="onehot").fit(X.assign(day=day), Y).coef_.shape == (11,)
+
+
+def test_a_mix_that_a_penalty_does_not_use_is_named():
+    with pytest.warns(UserWarning, match=r"l1_ratio=0.3 is the mix .* penalty='l1' does not use"):
+        PLQRegressor(penalty="l1", l1_ratio=0.3).fit(X, Y)
+    with pytest.warns(UserWarning, match="penalty='l2' does not use it"):
+        QuantileRegressor(alpha=0.1, penalty="l2", l1_ratio=0.2).fit(X, Y)
+    PLQRegressor(penalty="elasticnet", l1_ratio=0.3).fit(X, Y)
+    PLQRegressor(penalty="l1").fit(X, Y)
+
+
+def test_intervals_between_levels_name_the_model_that_has_them():
+    model = QuantileRegressor(quantile=[0.05, 0.95], alpha=0).fit(X, Y)
+    with pytest.raises(ValueError, match=r"fitted are 0.05, 0.95\. DistributionRegressor has"):
+        model.predict_interval(X, 0.85)
+
+
+def test_what_a_regression_is_scored_by_is_said():
+    assert "QuantileRegressor.score" in (PLQRegressor.score.__doc__ or "")
+
+
+def test_a_warm_start_keeps_the_fit_that_finds_the_scale():
+    model = PLQRegressor(C=1.0, warm_start=True).fit(X, Y)
+    first = model.scale_
+    (found,) = model._scale_fits
+    again = model.set_params(C=2.0).fit(X, Y)
+    assert again.scale_ == pytest.approx(first, rel=1e-4)
+    assert again._scale_fits[0].n_iter <= found.n_iter
+    cold = PLQRegressor(C=2.0).fit(X, 3 * Y)
+    assert again.fit(X, 3 * Y).scale_ == pytest.approx(cold.scale_, rel=1e-4)
+
+
+def test_a_linear_program_warns_of_nothing():
+    rules = [constraints.Nonnegative(), constraints.LinearEquality(np.ones((1, 2)), [-1.0])]
+    problem = rl.Problem(None, None, linear=[1.0, 2.0], constraints=rules)
+    np.testing.assert_allclose(rl.solve(problem).coef, [1.0, 0.0], atol=1e-6)

@@ -42,15 +42,15 @@ def test_conditional_quantiles_of_a_distribution_are_in_order():
 def test_bands_cover_the_process():
     taus = np.arange(1, 10) / 10
     rng = np.random.default_rng(3)
-    covered = np.zeros((80, 2), dtype=bool)
-    for k in range(80):
+    covered = np.zeros((40, 2), dtype=bool)
+    for k in range(40):
         x = rng.uniform(0, 2, (300, 1))
         y = 1 + 2 * x[:, 0] + (1 + 0.5 * x[:, 0]) * rng.standard_normal(300)
         model = rl.QuantileRegressor(quantile=taus, alpha=0).fit(x, y)
         bands = simultaneous_bands(model, x, y, level=0.9, n_boot=100)
         truth = np.array([1 + norm.ppf(taus), 2 + 0.5 * norm.ppf(taus)])
         covered[k] = ((bands.lower <= truth) & (truth <= bands.upper)).all(axis=1)
-    assert (covered.mean(axis=0) >= 0.82).all()  # 0.9 less 2.4 standard errors
+    assert (covered.mean(axis=0) >= 0.78).all()  # 0.9 less 2.5 standard errors
 
 
 def test_rows_in_blocks_and_refusals():

@@ -55,3 +55,23 @@ def test_coverage():
     assert (off.observed > off.band[:, 1])[:2].all()
     with pytest.raises(ValueError, match="3 columns, but there are 2 quantiles"):
         CoverageDisplay.from_predictions(Y, MODEL.predict(X), [0.1, 0.9])
+
+
+def test_many_coefficients_stand_three_in_a_row():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((200, 6))
+    y = X @ np.ones(6) + rng.standard_normal(200)
+    model = rl.QuantileRegressor(quantile=[0.2, 0.5, 0.8], alpha=0).fit(X, y)
+    display = CoefficientDisplay.from_estimator(model, X, y, kind="nid")
+    assert len(display.axes_) == 7 and len(display.figure_.axes) == 7
+    width, height = display.figure_.get_size_inches()
+    assert width <= 14 and height >= 9
+
+
+def test_a_fitted_formula_brings_its_data():
+    pd = pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    data = pd.DataFrame({"x": rng.standard_normal(200), "y": rng.standard_normal(200)})
+    model = rl.formula("y ~ x", data).fit(rl.QuantileRegressor(quantile=[0.3, 0.6], alpha=0))
+    display = CoefficientDisplay.from_estimator(model, columns=["x"], kind="nid")
+    assert display.names == ("x",) and len(display.bands_) == 1

@@ -39,20 +39,23 @@ def _n_columns(X: Any) -> int:
 
 def column_values(X: Any, j: int) -> NDArray[Any]:
     """Return a column as numbers, with NaN where a cell is missing, or as objects."""
+    return _as_numbers(_cells_of(X, j))
+
+
+def _cells_of(X: Any, j: int) -> NDArray[Any]:
+    """Return a column as it is."""
     if sp.issparse(X):
         return np.asarray(X[:, [j]].toarray()).ravel()
     if hasattr(X, "iloc"):
-        values = X.iloc[:, j].to_numpy()
-    elif is_arrow(X):
+        return np.asarray(X.iloc[:, j].to_numpy())
+    if is_arrow(X):
         column = X.column(j)
         if hasattr(column.type, "index_type"):  # a dictionary: NumPy would fill empty cells
             column = column.cast(column.type.value_type)
-        values = np.asarray(column)
-    elif hasattr(X, "get_column"):
-        values = X.get_column(X.columns[j]).to_numpy()
-    else:
-        values = np.asarray(X)[:, j]
-    return _as_numbers(values)
+        return np.asarray(column)
+    if hasattr(X, "get_column"):
+        return np.asarray(X.get_column(X.columns[j]).to_numpy())
+    return np.asarray(np.asarray(X)[:, j])
 
 
 def _as_numbers(values: NDArray[Any]) -> NDArray[Any]:
@@ -89,13 +92,24 @@ def _missing(values: NDArray[Any]) -> Mask:
     return np.array(gone, dtype=bool)
 
 
-def refuse_texts(X: Any, besides: Sequence[int] = ()) -> None:
-    """Raise about the first column of a table that does not hold numbers, if there is one."""
+def refuse_texts(X: Any, besides: Sequence[int] = (), dates: bool = False) -> None:
+    """Raise about the first column of a table that does not hold numbers, if there is one.
+
+    With `dates` columns of dates are refused as well, which an encoder takes as days.
+    """
     names = _names(X)
     if names is None:
         return
     for j in [j for j in range(len(names)) if j not in besides]:
-        values = column_values(X, j)
+        cells = _cells_of(X, j)
+        values = _as_numbers(cells)
+        is_date = cells.dtype.kind == "M" or (cells.size and isinstance(cells[0], date))
+        if dates and is_date:
+            raise ValueError(
+                f"X: {column_label(j, names)} holds dates, such as {cells[0]}. Set "
+                "categorical='onehot', under which dates are days since 1970, or make them numbers "
+                "yourself."
+            )
         if values.dtype.kind == "O":
             row = int(np.argmax(~_missing(values)))
             raise ValueError(

@@ -47,7 +47,7 @@ def check_data(estimator: Any, X: Any, y: Any, *, numeric_y: bool, multi_output:
     try:
         checked, targets = read(all_finite=False)
     except (TypeError, ValueError):
-        refuse_texts(X)
+        refuse_texts(X, dates=True)
         raise
     try:
         design = as_design(checked)  # looks whether the columns are finite

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Generic, Literal, Self, TypeVar, cast, overload
@@ -55,6 +56,18 @@ class LinearFitMixin(ProofMixin, Generic[Scalar]):
     def _validate_params(self) -> None:
         super()._validate_params()
         check_name(self._run_solver())
+        constructor: Any = type(self).__init__
+        usual = constructor.__signature__.parameters.get("l1_ratio")
+        penalty = getattr(self, "penalty", None)
+        if usual is None or self.l1_ratio == usual.default or not isinstance(penalty, str):
+            return
+        if penalty not in ("elasticnet", "sparse_group"):
+            warnings.warn(
+                f"l1_ratio={self.l1_ratio!r} is the mix of penalty='elasticnet' and "
+                f"'sparse_group'; penalty={penalty!r} does not use it.",
+                UserWarning,
+                stacklevel=2,
+            )
 
     # ---- fitting --------------------------------------------------------------------------------
 

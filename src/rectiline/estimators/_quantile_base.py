@@ -209,7 +209,8 @@ def _central_pair(levels: Vector, coverage: float) -> tuple[int, int]:
             shown = ", ".join(f"{level:g}" for level in np.sort(levels))
             raise ValueError(
                 f"coverage={coverage!r} needs the quantiles {0.5 - 0.5 * coverage:g} and "
-                f"{0.5 + 0.5 * coverage:g}; fitted are {shown}."
+                f"{0.5 + 0.5 * coverage:g}; fitted are {shown}. DistributionRegressor has "
+                "intervals of any coverage."
             )
         found.append(int(near[0]))
     return found[0], found[1]

@@ -182,10 +182,14 @@ class PLQRegressor(
         limit = None if self.time_limit is None else _FIRST_SHARE * self.time_limit
         asked = RunOptions.of(self, Clock.with_grace(limit))
         options = RunOptions(n_jobs=asked.n_jobs, seed=asked.seed, time_limit=limit)
+        continues = getattr(self, "warm_start", False)
+        earlier = getattr(self, "_scale_fits", ()) if continues else ()
         with warnings.catch_warnings():
             # Residuals of an answer that a limit cut short have nearly the same scale.
             warnings.simplefilter("ignore", ConvergenceWarning)
-            fits = solve_all(problems, options)
+            fits = solve_all(problems, options, earlier)
+        if continues:
+            self._scale_fits = [replace(fit, problem=None) for fit in fits]
         residuals = [y - design.dot(fit.coef) - fit.intercept for y, fit in zip(columns, fits)]
         return np.array([robust_scale(one, weight) for one in residuals])
 
@@ -217,7 +221,10 @@ class PLQRegressor(
             self.fairness_ = fairness_table(data.groups, linear_scores(self, data.X), None)
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Return R^2, the share of the variance of y that is explained.
+        """Return R^2, the share of the variance of y that is explained, whatever the loss.
+
+        A fitted quantile has a low one. `QuantileRegressor.score` is the share of the pinball loss
+        that is explained; `rectiline.make_scorer` makes a score of any loss.
 
         Parameters
         ----------

@@ -131,9 +131,7 @@ class FitReport:
         """Print how a problem ended, if anyone reads, and move the bar."""
         found = ""
         if self.estimator.verbose:
-            proof, seconds = solution.certificate, solution.seconds
-            last = Progress(solution.solver, solution.n_iter, seconds, proof)
-            found = f"{progress_line(last)} ({solution.status})"
+            found = f"ended after {solution.seconds:.2f} s ({solution.status})"
         self.ended(index, found)
 
     def ended(self, index: int, found: Any) -> None:

@@ -56,8 +56,8 @@ class CoefficientDisplay(Display):
     def from_estimator(
         cls,
         estimator: Any,
-        X: Any,
-        y: ArrayLike,
+        X: Any = None,
+        y: ArrayLike | None = None,
         *,
         columns: Sequence[str] | None = None,
         kind: str | None = None,
@@ -71,6 +71,7 @@ class CoefficientDisplay(Display):
         Parameters
         ----------
         estimator : QuantileRegressor fitted at a list of quantiles, without a penalty
+            Or a fitted formula of one, which has the data of the fit.
         X, y : array-like
             The data of the fit.
         columns : sequence of str, optional
@@ -86,6 +87,10 @@ class CoefficientDisplay(Display):
         **options
             Further options of `QuantileRegressor.summary`.
         """
+        if X is None and hasattr(estimator, "draw"):
+            options |= {"columns": columns, "kind": kind, "level": level, "ax": ax, "style": style}
+            made: CoefficientDisplay = estimator.draw(cls, **options)
+            return made
         levels = fitted(estimator, "quantiles_", "a QuantileRegressor")
         if np.ndim(estimator.coef_) != 2 or levels.size < 2:
             raise ValueError("estimator must have been fitted at two or more quantiles.")
@@ -97,14 +102,14 @@ class CoefficientDisplay(Display):
         if missing:
             raise ValueError(f"columns: no coefficient {missing[0]!r}; there are {names}.")
         places = [names.index(one) for one in chosen]
-        made = cls(
+        display = cls(
             levels[order],
             tables.coef[order][:, places],
             tables.interval[order][:, places],
             tuple(chosen),
             level,
         )
-        return made.plot(ax=ax, **(style or {}))
+        return display.plot(ax=ax, **(style or {}))
 
     @property
     def _n_axes(self) -> int:

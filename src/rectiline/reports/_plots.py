@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 __all__ = ["Display", "fitted", "short"]
 
+_PANELS_ACROSS = 3  # pictures of one figure side by side
 _LEGEND_CHARACTERS = 32  # characters of a legend entry that leave room for the curves
 
 
@@ -28,7 +29,7 @@ def short(label: Any) -> str:
 
 
 class Display(ABC):
-    """A picture on one pair of axes, or on several side by side, which subclasses draw."""
+    """A picture on one pair of axes, or on several, three in a row, which subclasses draw."""
 
     ax_: Any
     figure_: Any
@@ -57,8 +58,13 @@ class Display(ABC):
             ) from error
         count = self._n_axes
         if ax is None:
-            size = None if count == 1 else (4.5 * count, 4.0)
-            ax = plt.subplots(ncols=count, layout="constrained", figsize=size)[1]
+            across = min(count, _PANELS_ACROSS)
+            down = -(-count // across)
+            size = None if count == 1 else (4.5 * across, 4.0 if down == 1 else 3.2 * down)
+            made = plt.subplots(down, across, layout="constrained", figsize=size)[1]
+            ax = made if count == 1 else np.ravel(made)[:count]
+            for spare in np.ravel(made)[count:]:
+                spare.remove()
         self._draw(ax, **style)
         self.ax_, self.figure_ = ax, np.ravel(ax)[0].figure
         return self

@@ -90,7 +90,7 @@ def _power(values: Any) -> Any:
 def _forced(form: EpigraphForm, design: Design) -> float:
     """Return the size of predictions where constraints rule out zero coefficients, else 0."""
     near = form.point_near_zero
-    if not near.any():
+    if not near.any() or not design.n_samples:
         return 0.0
     z = design.dot(near)
     return float(np.median(np.abs(z - np.median(z) if form.fit_intercept else z)))
