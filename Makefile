@@ -49,7 +49,7 @@ $(shell mkdir -p build && printf '%s\n' $(SOURCES) > $(SOURCE_LIST).new && \
 	{ cmp -s $(SOURCE_LIST).new $(SOURCE_LIST) || cp $(SOURCE_LIST).new $(SOURCE_LIST); })
 
 .DEFAULT_GOAL := help
-.PHONY: help demo r-check wheel test-door test-pages fuzz-inputs fuzz-certificates fuzz-verify fuzz-solve test test-browser test-oldest peers pytest test-slow test-cluster coverage doctest core-test sanitize lint format docs \
+.PHONY: help demo r-check wheel test-door test-pages fuzz-inputs fuzz-certificates fuzz-verify fuzz-solve test test-browser test-oldest peers pytest test-slow real-rows test-cluster coverage doctest core-test sanitize lint format docs \
 	bench bench-quick bench-against bench-coverage bench-setup clean clean-all
 .DELETE_ON_ERROR:
 

@@ -134,3 +134,27 @@ def test_penalties_that_joint_fits_do_not_take_are_refused_before_a_pass():
     with pytest.raises(ValueError, match="jointly"):
         quantiles(penalty="slope", non_crossing=True).fit(rows)
     assert len(reads) <= before + 1  # for the weights
+
+
+@pytest.mark.parametrize(("columns", "spread"), [(4, 1.0), (4, 0.0), (8, 3.0)])
+def test_quantiles_that_must_not_cross_take_the_passes_of_single_ones_and_two_more(columns, spread):
+    rng = np.random.default_rng(0)
+    many = rng.standard_normal((40_000, columns))
+    y = many.sum(axis=1) + (1 + spread * np.abs(many[:, 0])) * rng.standard_normal(40_000)
+    opened = []
+
+    def blocks():
+        opened.append(1)
+        return ((many[i : i + 9000], y[i : i + 9000]) for i in range(0, 40_000, 9000))
+
+    counts = []
+    for joint in (False, True):
+        rows = rl.rows.from_stream(blocks)
+        opened.clear()
+        levels = [0.02, 0.05, 0.5, 0.52, 0.55, 0.95]
+        given = {"alpha": 0, "tol": 1e-6, "non_crossing": joint}
+        model = rl.QuantileRegressor(quantile=levels, **given).fit(rows)
+        assert model.status_ == "solved" or set(model.status_) == {"solved"}
+        counts.append(len(opened))
+    # The ends of the columns, and the check of the answer; perhaps one more round.
+    assert counts[1] <= counts[0] + 2 + (spread > 1)

@@ -130,7 +130,7 @@ def _expected_curvature(problem: Problem, coef: Vector, intercept: float) -> Vec
     t = _arguments(problem, coef, intercept)
     curved = np.zeros(t.size)
     order = problem.n_features + problem.fit_intercept
-    wanted = max(_LEAST_ROWS * order, t.size**0.75)
+    wanted = max(_LEAST_ROWS * order, t.size**0.75) / len(problem.losses)
     for index, (loss, knots) in enumerate(zip(problem.losses, _bends(problem), strict=True)):
         mine = np.ones(t.size, bool) if problem.loss_index is None else problem.loss_index == index
         count = int(min(np.count_nonzero(mine) // 2, wanted))
@@ -140,7 +140,9 @@ def _expected_curvature(problem: Problem, coef: Vector, intercept: float) -> Vec
             if jump == 0:
                 continue
             far = np.where(mine, np.abs(t - knot), np.inf)
-            width = float(np.partition(far, count)[count])
+            beyond = np.count_nonzero(mine & (t > knot))
+            sides = max(2 * min(beyond, np.count_nonzero(mine) - beyond), _LEAST_ROWS)
+            width = float(np.partition(far, min(count, sides))[min(count, sides)])
             if np.isfinite(width) and width > 0:
                 curved += np.where(far <= width, jump / (2.0 * width), 0.0)
             else:  # many rows sit on the knot
