@@ -81,3 +81,17 @@ def test_a_polish_that_leads_away_is_not_taken(seed, loss):
         if ("modified_huber", "smoothed_hinge", "squared_hinge", "huber", "hinge")[place] == loss:
             problem = rl.Problem(rows, None, loss, None, constraints=C.Box(-bound, bound))
             assert rl.solve(problem, tol=TOL).certificate.holds(TOL)
+
+
+@pytest.mark.parametrize("seed", [4, 9, 14, 38])
+def test_repeated_rows_on_a_knot_are_proved(seed):
+    rng = np.random.default_rng(seed)
+    n, d = int(rng.integers(300, 1600)), int(rng.integers(3, 12))
+    X = rng.normal(size=(n, d)) @ rng.normal(size=(d, d)) + 3 * rng.normal(size=d)
+    X = np.repeat(np.round(X, int(rng.integers(0, 2)))[: n // 2], 2, axis=0)
+    y = np.round(X[:, :3].sum(axis=1) / 4 + rng.normal(size=len(X)))
+    rows = rl.rows.from_arrays(X, y, block_rows=200)
+    for loss in (rl.losses.Pinball(0.9), rl.losses.EpsilonInsensitive(0.1), rl.losses.Absolute()):
+        bound = 10 ** rng.uniform(-2, -0.3)
+        problem = rl.Problem(rows, loss=loss, penalty=None, constraints=C.Box(-bound, bound))
+        assert rl.solve(problem, tol=TOL).certificate.holds(TOL)

@@ -140,9 +140,10 @@ def _expected_curvature(problem: Problem, coef: Vector, intercept: float) -> Vec
             if jump == 0:
                 continue
             far = np.where(mine, np.abs(t - knot), np.inf)
-            beyond = np.count_nonzero(mine & (t > knot))
-            sides = max(2 * min(beyond, np.count_nonzero(mine) - beyond), _LEAST_ROWS)
-            width = float(np.partition(far, min(count, sides))[min(count, sides)])
+            beyond = int(np.count_nonzero(mine & (t > knot)))
+            sides = 2 * min(beyond, int(np.count_nonzero(mine)) - beyond)
+            last = min(count, max(sides, _LEAST_ROWS))
+            width = float(np.partition(far, last)[last])
             if np.isfinite(width) and width > 0:
                 curved += np.where(far <= width, jump / (2.0 * width), 0.0)
             else:  # many rows sit on the knot

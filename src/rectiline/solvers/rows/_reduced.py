@@ -152,11 +152,8 @@ def _polished(near: Problem, frozen: Frozen, found: Reduced) -> Reduced:
         pair = moved
         if ended:
             made = Reduced(pair.coef, pair.intercept, pair.dual, found.relative_gap)
-            (share, value), (new_share, new) = (
-                _quality(near, frozen, one) for one in (found, made)
-            )
-            is_worse = new > value + _SAME_MULTIPLIERS * (abs(value) + abs(frozen.loss))
-            return found if is_worse or new_share < (1.0 - _SAME_MULTIPLIERS) * share else made
+            before, after = (_gap(near, frozen, one) for one in (found, made))
+            return made if after <= before else found
     return found
 
 
@@ -165,20 +162,24 @@ def _differs(one: Vector, other: Vector, share: float) -> bool:
     return bool(np.abs(one - other).max(initial=0.0) > share * size)
 
 
-def _quality(near: Problem, frozen: Frozen, found: Reduced) -> tuple[float, float]:
-    """Return the share of the multipliers that a proof can use, and the objective."""
-    here = frozen.moved_to(found.coef, found.intercept)
-    step, shift = found.coef - frozen.coef, found.intercept - frozen.intercept
-    value = near.objective(found.coef, found.intercept) + 0.5 * float(
-        (frozen.gradient + here.gradient) @ step + (frozen.total + here.total) * shift
-    )
+def _gap(near: Problem, frozen: Frozen, found: Reduced) -> float:
+    """Return about the duality gap of an answer, with the share of its multipliers in range."""
     sample = found.dual.sample.copy()
     if sample.size:
         near.rows.clip(sample)
     if _differs(sample, found.dual.sample, _SAME_MULTIPLIERS):
-        return 0.0, value  # they are outside their boxes
+        return math.inf  # they are outside their boxes
+    here = frozen.moved_to(found.coef, found.intercept)
     q = near.terms.region.combined(found.dual) - near.design.tdot(sample) - here.gradient
-    return near.terms.safe_share(q, np.zeros(q.size)), value
+    nothing = np.zeros(q.size)
+    share = near.terms.safe_share(q, nothing)
+    gap = (1.0 - share) * abs(frozen.loss)
+    gap += near.terms.penalty_terms(found.coef, share * q, nothing).gap
+    if near.fit_intercept:
+        imbalance = abs(float(sample.sum()) + here.total)
+        gap += imbalance * (abs(found.intercept) + near.argument_scale)
+    z = near.design.dot(found.coef) + found.intercept
+    return gap + float(near.rows.sums(z, share * sample)[1])
 
 
 def _solve_as_rows(near: Problem, frozen: Frozen, objective: float, target: float) -> Reduced:
