@@ -14,12 +14,14 @@ namespace {
 constexpr double kShare = 0.995;       // of the way to the nearest bound
 constexpr double kShortest = 1e-12;    // step that gets anywhere
 constexpr double kLeastCentre = 1e-8;  // of the mean product: least target of the corrector
-constexpr double kShortStep = 0.5;     // below it a corrector is compared with a weaker one
-constexpr int kCorrectors = 2;         // most attempts to lengthen a step by centring
-constexpr double kLongStep = 0.9;      // needs none of them
-constexpr double kHope = 0.3;          // by how much an attempt aims to lengthen a step
-constexpr double kGain = 0.03;         // least gain that is worth another attempt
-constexpr double kBand = 0.5;          // products within this factor of the mean are left alone
+// Below it a corrector is compared with a weaker one: seldom in linear programs, where that costs
+// more than it saves (trends 0.76 to 0.9 of the time, portfolios 1.25 without).
+constexpr double kShortStep = 0.5, kShortLinearStep = 0.2;
+constexpr int kCorrectors = 2;     // most attempts to lengthen a step by centring
+constexpr double kLongStep = 0.9;  // needs none of them
+constexpr double kHope = 0.3;      // by how much an attempt aims to lengthen a step
+constexpr double kGain = 0.03;     // least gain that is worth another attempt
+constexpr double kBand = 0.5;      // products within this factor of the mean are left alone
 constexpr int kRefinements = 3;
 constexpr double kHarmless = 1e-2;  // share of the gap that an error of a direction may add
 
@@ -201,7 +203,7 @@ void UnitInterior<Real>::correct(Real centre, double predicted) {
     aim_at_centre(centre, 1.0);
     find_direction();
     const double length = longest(1.0).least();
-    if (length >= kShortStep) return;
+    if (length >= (is_linear_ ? kShortLinearStep : kShortStep)) return;
     const Direction kept = move_;
     aim_at_centre(centre, predicted);
     find_direction();

@@ -13,7 +13,8 @@
 namespace rectiline::proof {
 namespace {
 
-constexpr int kRounds = 25;
+constexpr int kRounds = 25, kIdleRounds = 3;
+constexpr double kGain = 0.5;                      // of the least leftover: not an idle round
 constexpr double kBalanced = 1e-16;                // relative leftover that ends the rounds
 constexpr double kFarthest = 10, kNearest = 1e-7;  // most and least room, in widths of the box
 constexpr double kRidge = 1e-14, kMostRidge = 1e-6, kRidgeGrowth = 100;  // of the scaled system
@@ -134,6 +135,7 @@ double balance_columns(const FreeColumns& Z, NormalSystem& system, DualBoxes box
     assert(column_norm.size() == static_cast<std::size_t>(n_columns(Z.X)));
     assert(boxes.low.size() == n && boxes.high.size() == n);
     double largest = 0, square = 0, best_left = kInfinity;
+    int idle = 0;
     for (const double one : g)
         largest = std::max(largest, size_of(one)), square += one * one;
     if (largest == 0) largest = 1.0;
@@ -151,8 +153,10 @@ double balance_columns(const FreeColumns& Z, NormalSystem& system, DualBoxes box
             most = share <= most ? most : share;  // not a number counts as the largest
         }
         const bool is_best = round == 0 || most < best_left;
+        idle = round == 0 || most < kGain * best_left ? 0 : idle + 1;
         if (is_best) best_left = most >= 0 ? most : kInfinity;
-        const bool is_last = most <= kBalanced || !(most < kInfinity) || round == kRounds;
+        const bool is_last =
+            most <= kBalanced || !(most < kInfinity) || idle == kIdleRounds || round == kRounds;
         if (is_last && is_best) return best_left;
         if (is_last) break;
         if (is_best) best.assign(g.begin(), g.end());

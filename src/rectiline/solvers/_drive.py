@@ -13,7 +13,7 @@ from rectiline._costs import (
     SECONDS_PER_PRODUCT,
     SECONDS_PER_ROW_CERTIFIED,
 )
-from rectiline._polling import Clock
+from rectiline._polling import Clock, OutOfTime, asked_at_checkpoints
 from rectiline._thread_count import using_threads
 from rectiline.exceptions import UnsupportedProblemError
 from rectiline.problems import DualPoint, InfeasibilityCertificate, Problem
@@ -181,14 +181,18 @@ def _run(
     """Run the stages; return the run, how it ended, and the proof if there is no feasible point."""
     given = warm_start is not None, session is not None, limits.max_iter is not None, bool(options)
     passes_first = solver == "auto" and not any(given) and prefers_passes(_checked_kind(problem))
+    guess = _certificate_seconds(_checked_kind(problem))
+    run = Run(problem, limits, callback, outer, guess, moved_into_dual_range)
     first = [_PASSES]
-    if not passes_first:
-        first = _plan(problem, solver, options, warm_start is not None, limits.tol)
+    if not passes_first:  # looking at the squares of sparse columns takes time
+        try:
+            with asked_at_checkpoints(run):
+                first = _plan(problem, solver, options, warm_start is not None, limits.tol)
+        except OutOfTime:
+            run.check_answered(Status.TIME_LIMIT)
     if session is not None and not isinstance(session, Session):
         raise TypeError(f"session must be a rectiline.solvers.Session or None; got {session!r}.")
     warm = _warm_pair(problem, warm_start)
-    guess = _certificate_seconds(problem)
-    run = Run(problem, limits, callback, outer, guess, moved_into_dual_range)
     if problem.has_linear_term:
         run.falls = falling_direction
     proof = problem.terms.region.contradiction

@@ -19,6 +19,7 @@ import numpy as np
 from scipy import sparse as sp
 
 from rectiline import _core
+from rectiline._costs import SECONDS_PER_ENTRY_COPIED
 from rectiline._polling import checkpoint, time_left
 from rectiline._typing import Indices, Vector
 from rectiline.backends import Design
@@ -35,6 +36,7 @@ class SparseNormalSystem:
     """``Z' diag(weight) Z`` for sparse Z, with a column of ones last if there is an intercept."""
 
     def __init__(self, design: Design, intercept: bool) -> None:
+        checkpoint(seconds=SECONDS_PER_ENTRY_COPIED * design.n_stored)
         X = design.by_rows.X
         ones = sp.csr_array(np.ones((X.shape[0], 1)))
         Z = sp.csr_array(sp.hstack([X, ones]) if intercept else X, dtype=np.float64)

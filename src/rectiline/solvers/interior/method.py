@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rectiline import _core
+from rectiline._costs import SECONDS_PER_SPARSE_ENTRY_COPIED
 from rectiline._polling import checkpoint, time_left
 from rectiline.backends import Design
 from rectiline.problems.forms import EpigraphForm
@@ -73,6 +74,8 @@ class Method:
     def __init__(
         self, form: EpigraphForm, digits: int, proximal: float, is_part: bool = False
     ) -> None:
+        if form.design.is_sparse:  # its rows are copied several times, see `ProgramRows`
+            checkpoint(seconds=SECONDS_PER_SPARSE_ENTRY_COPIED * form.design.n_stored)
         self.program = build(form, digits)
         given = self.program.compiled()
         rows = self.program.rows
