@@ -4,7 +4,7 @@ python -m benchmarks setup                       make the rivals' environment
 python -m benchmarks check                       do all adapters mean the same objective?
 python -m benchmarks list [SUITE]                suites, or the cases of one
 python -m benchmarks quick                       one race per suite, under five minutes
-python -m benchmarks run SUITE [--filter TEXT]   race a suite (or "all")
+python -m benchmarks run SUITE [--filter TEXT]   race a suite (or "all", "multitask")
 """
 
 from __future__ import annotations
@@ -15,9 +15,10 @@ import subprocess
 import sys
 from pathlib import Path
 
-from . import suites
+from . import results, runner, suites
 from .cases import select
 from .machine import RIVALS, make_environment
+from .process import ROOT, interpreter
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -54,31 +55,28 @@ def main(arguments: list[str] | None = None) -> int:
         case "setup":
             make_environment()
         case "check":
-            return _elsewhere("benchmarks.check")
+            command = [interpreter(), "-W", "ignore", "-m", "benchmarks.check"]
+            return subprocess.run(command, cwd=ROOT).returncode
+        case "list" if options.suite is None:
+            for name in suites.NAMES:
+                print(f"{name:14s} {len(suites.cases(name)):4d} cases")
         case "list":
-            _list(options.suite)
+            for case in suites.cases(options.suite):
+                print(f"{case.name:72s} {' '.join(case.solvers)}")
         case "quick":
             _say_where_data_comes_from()
-            _quick()
+            path = runner.run_suite("quick", list(suites.cases("quick")))
+            results.print_table(results.load([path]), worst_last=True)
         case "run":
             _say_where_data_comes_from()
             _run(options)
     return 0
 
 
-def _list(suite: str | None) -> None:
-    if suite is None:
-        for name in suites.NAMES:
-            print(f"{name:14s} {len(suites.cases(name)):4d} cases")
-        return
-    for case in suites.cases(suite):
-        print(f"{case.name:72s} {' '.join(case.solvers)}")
-
-
 def _run(options: argparse.Namespace) -> None:
-    from . import multitask, results, runner
-
     if options.suite == "multitask":  # tasks that share a subspace bring a loop of their own
+        from . import multitask
+
         return multitask.run([options.filter] if options.filter else [])
     for suite in suites.NAMES if options.suite == "all" else (options.suite.replace("-", "_"),):
         cases = select(suites.cases(suite), options.filter)
@@ -88,21 +86,6 @@ def _run(options: argparse.Namespace) -> None:
             continue
         path = runner.run_suite(suite, cases)
         results.print_table(results.load([path], only={case.name for case in cases}))
-
-
-def _elsewhere(module: str, *arguments: str) -> int:
-    """Run a module in the rivals' environment."""
-    from .process import ROOT, interpreter
-
-    command = [interpreter(), "-W", "ignore", "-m", module, *arguments]
-    return subprocess.run(command, cwd=ROOT).returncode
-
-
-def _quick() -> None:
-    from . import results, runner
-
-    path = runner.run_suite("quick", list(suites.cases("quick")))
-    results.print_table(results.load([path]), worst_last=True)
 
 
 def _say_where_data_comes_from() -> None:

@@ -20,7 +20,7 @@ import numpy as np
 from . import machine, store
 from .process import apart
 
-REPEATS = 9  # of searches and of cold fits: other programs only ever add time
+REPEATS = 3  # of searches and of cold fits: other programs only ever add time
 SMALL = ("breast_cancer", "diabetes", "wine")  # tables of scikit-learn
 
 

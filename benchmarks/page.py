@@ -38,8 +38,8 @@ def write_page(folder: Path) -> None:
     draw(results, regimes, folder)
     found = rows(results)
     lists = {
-        "failed": [row for row in found if row.ours is None],
-        "losing": [row for row in found if row.ours is not None and row.ratio < 1],
+        "failed": [row for row in found if row.ratio == 0],
+        "losing": [row for row in found if 0 < row.ratio < 1],
         "rest": [row for row in found if row.ratio >= 1],
     }
     header = ("suite", "cases", "solved", f"within {FACTOR:g}x", "fastest")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -20,22 +19,23 @@ HEADER = ("ratio", "case", "target", "ours s", "spread", "best rival", "its s", 
 Record = dict[str, Any]
 
 
-@dataclass(frozen=True)
 class Row:
-    """One case at one target."""
+    """One case at one target, against all rivals."""
 
-    suite: str
-    case: str
-    target: float
-    ours: float | None
-    spread: float
-    rival: str
-    theirs: float | None
-    at_least: float | None  # seconds after which the rivals were stopped
-    note: str  # what those got to that did not reach the target
-    zero: float
-    origin: str
-    contradicted: bool
+    def __init__(self, record: Record, target: float) -> None:
+        definition = record["definition"]
+        self.record, self.target = record, target
+        self.name = definition["solvers"][0]
+        times = solver_times(record, target)
+        self.ours = times.pop(self.name, math.inf)
+        self.rivals = {name: time for name, time in times.items() if not is_ours(name)}
+        self.rival = min(self.rivals, key=lambda name: self.rivals[name], default="none")
+        self.theirs = self.rivals.get(self.rival, math.inf)
+
+    @property
+    def at_least(self) -> float | None:
+        """Seconds after which rivals were stopped, where none of them reached the target."""
+        return None if self.theirs < math.inf else _stopped_at(self.record, list(self.rivals))
 
     @property
     def ratio(self) -> float:
@@ -43,30 +43,36 @@ class Row:
 
         A rival that was stopped by the clock is only known to need longer than that.
         """
-        if self.ours is None:
-            return 0.0
-        theirs = self.at_least if self.theirs is None else self.theirs
-        return math.inf if theirs is None else theirs / self.ours
+        theirs = self.at_least or self.theirs
+        return 0.0 if self.ours == math.inf else theirs / self.ours
 
     def cells(self) -> tuple[str, ...]:
         """One line of a table as text."""
+        record, bound = self.record, self.record["bound"]
+        we_solve, they_solve = self.ours < math.inf, self.theirs < math.inf
         ratio = f"{self.ratio:.2f}x"
-        if self.ours is None:
+        if not we_solve:
             ratio = "not solved"
-        elif self.theirs is None:
+        elif not they_solve:
             ratio = "alone" if self.at_least is None else f">{self.ratio:.0f}x"
-        own = self.origin in ("synthetic", "file", "scikit-learn")
+        case, origin = record["name"], record.get("origin", "unknown")
+        runs = [run for entry in record["solvers"].values() for run in entry["runs"]]
+        if any(scoring.contradicts(run, bound, record["best"]) for run in runs):
+            case += " [bound contradicted]"
+        if origin not in ("synthetic", "file", "scikit-learn"):
+            case += f" [{origin}]"
+        run = fastest(record["solvers"][self.name], self.target, bound, _measure(record))
+        cpus = run["cpus"] if run else [1.0]
+        others = ", ".join(_reached(record, name) for name in self.rivals)
         return (
             ratio,
-            self.case
-            + (" [bound contradicted]" if self.contradicted else "")
-            + ("" if own else f" [{self.origin}]"),
+            case,
             f"{self.target:.0e}",
-            self.note[:60] if self.ours is None else f"{self.ours:.4g}",
-            f"{100 * self.spread:.0f}%",
-            self.rival if self.theirs is not None else self.note or "no rival can",
-            "-" if self.theirs is None else f"{self.theirs:.4g}",
-            f"{self.zero:.1e}",
+            f"{self.ours:.4g}" if we_solve else _reached(record, self.name)[:60],
+            f"{100 * (max(cpus) - min(cpus)) / median(cpus):.0f}%",
+            self.rival if they_solve else others or "no rival can",
+            f"{self.theirs:.4g}" if they_solve else "-",
+            f"{scoring.relative(record.get('zero'), bound):.1e}",
         )
 
 
@@ -84,7 +90,7 @@ def load(paths: list[Path] | None = None, only: set[str] | None = None) -> list[
 def rows(results: list[Record]) -> list[Row]:
     """Every case at every target, against all rivals; what we lose comes first."""
     found = [
-        _row(result["suite"], record, target)
+        Row(record, target)
         for result in results
         for record in result["cases"]
         for target in record["definition"]["targets"]
@@ -92,44 +98,21 @@ def rows(results: list[Record]) -> list[Row]:
     return sorted(found, key=lambda row: row.ratio)
 
 
-def _row(suite: str, record: Record, target: float) -> Row:
-    ours = record["definition"]["solvers"][0]
-    times = solver_times(record, target)
-    own = times.pop(ours, math.inf)
-    rivals = {name: time for name, time in times.items() if not is_ours(name)}
-    best = min(rivals, key=lambda name: rivals[name], default=None)
-    reached = best is not None and math.isfinite(rivals[best])
-    run = fastest(record["solvers"][ours], target, record["bound"], record["definition"]["measure"])
-    cpus = run["cpus"] if run else [1.0]
-    blamed = [ours] if math.isinf(own) else [] if reached else list(rivals)
-    runs = [run for entry in record["solvers"].values() for run in entry["runs"]]
-    return Row(
-        suite=suite,
-        case=record["name"],
-        target=target,
-        ours=own if math.isfinite(own) else None,
-        spread=(max(cpus) - min(cpus)) / median(cpus),
-        rival=best if best is not None and reached else "none",
-        theirs=rivals[best] if best is not None and reached else None,
-        at_least=None if reached else _stopped_at(record, list(rivals)),
-        note=", ".join(_reached(record, name) for name in blamed),
-        zero=scoring.relative(record.get("zero"), record["bound"]),
-        origin=record.get("origin", "unknown"),
-        contradicted=any(scoring.contradicts(r, record["bound"], record["best"]) for r in runs),
-    )
-
-
 def is_ours(name: str) -> bool:
     """Whether a solver is one of this library's."""
     return name.split(":")[0] == "rectiline"
 
 
+def _measure(record: Record) -> str:
+    return str(record["definition"]["measure"])
+
+
 def solver_times(record: Record, target: float) -> dict[str, float]:
     """CPU seconds of each solver that reached the target; infinite for one that did not."""
-    measure, times = record["definition"]["measure"], {}
+    times = {}
     for name, entry in record["solvers"].items():
         if "skip" not in entry:
-            run = fastest(entry, target, record["bound"], measure)
+            run = fastest(entry, target, record["bound"], _measure(record))
             times[name] = median(run["cpus"]) if run else math.inf
     return times
 

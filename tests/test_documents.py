@@ -107,5 +107,9 @@ def test_the_readme_states_what_was_measured():
     }
     for name, pattern in stated.items():
         assert re.search(pattern, text).group(1) == measured[name], name
+    prose = re.sub(r"```.*?```", "", (ROOT / "README.md").read_text("utf-8"), flags=re.S)
+    for hit in MEASURED.findall(prose):
+        number = re.match(r"[\d.,]+(?: to [\d.,]+)?", hit).group()
+        assert number in {*measured.values(), "60"}, hit  # 60 s is the time limit of the picture
     assert measured["races_lost_by_half"] == "0" and "within 2x on all" in text
     assert measured["door_adult_liblinear"] == "none" and "LinearSVC does not get there" in text
