@@ -165,3 +165,25 @@ def test_refusals():
         rl.QuantileRegressor(
             quantile=[0.2, 0.8], alpha=0, non_crossing=True, fixed_effects=EFFECTS
         ).fit(FRAME, Y)
+
+
+def test_cluster_errors_beside_many_effects():
+    rng = np.random.default_rng(3)
+    n, firms = 4000, 200
+    firm = rng.integers(0, firms, n)
+    x = rng.standard_normal(n) + 0.5 * rng.standard_normal(firms)[firm]
+    shock = rng.standard_normal((firms, 2))[firm, rng.integers(0, 2, n)]
+    y = x + shock + rng.standard_normal(n)
+    frame = pd.DataFrame({"x": x, "firm": firm})
+    model = rl.QuantileRegressor(alpha=0, fixed_effects="firm").fit(frame, y)
+    table = model.summary(frame, y, "cluster", groups=firm)
+    assert table.names == ("(intercept)", "x") and "200 clusters" in table.note
+    drawn = rl.inference.bootstrap(
+        model, frame, y, method="wild", groups=firm, n_boot=200, random_state=0
+    )
+    assert table.std_error[1] == pytest.approx(drawn[:, 1].std(), rel=0.3)
+
+
+def test_a_time_limit_is_named_as_it_was_given():
+    with pytest.raises(rl.exceptions.NoAnswerError, match=r"time_limit=1e-09: the time was up"):
+        rl.QuantileRegressor(alpha=0, time_limit=1e-9).fit(Z, Y)

@@ -23,6 +23,7 @@ from rectiline._thread_count import using_threads
 from rectiline.estimators._check import column_names, fitted_like, on_host
 from rectiline.estimators._parameters import PARAMETER_RULES
 from rectiline.estimators._show import CallbackSupportMixin, certificate_html, visual_block
+from rectiline.exceptions import NoAnswerError
 from rectiline.problems import DualPoint
 from rectiline.problems.blocks import SplitDual
 
@@ -102,8 +103,16 @@ class BaseLinear(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]
         `given` is what else belongs to the data, `params` what a search sends to its splitter.
         """
         clock = Clock.with_grace(self.time_limit)
-        data = self._read(X, y, sample_weight, *given)
-        data, solutions = self._solve_tasks(data, clock, **params)
+        try:
+            data = self._read(X, y, sample_weight, *given)
+            data, solutions = self._solve_tasks(data, clock, **params)
+        except NoAnswerError as error:
+            if self.time_limit is None:
+                raise
+            # Solvers know what was left of the limit alone.
+            raise NoAnswerError(
+                f"time_limit={self.time_limit!r}: the time was up before a first answer was known."
+            ) from error
         self._set_fitted(data, solutions)
         return self
 

@@ -72,6 +72,10 @@ def nid_parts(fit: Fit, options: Options) -> Parts:
 
 def kernel_parts(fit: Fit, options: Options) -> Parts:
     """Return the parts with a Gaussian kernel on the residuals (Powell's sandwich)."""
+    return _parts(fit, *_gaussian_breads(fit, options))
+
+
+def _gaussian_breads(fit: Fit, options: Options) -> tuple[list[Matrix], list[str]]:
     breads, notes = [], []
     for k, level in enumerate(_levels(fit)):
         h = bandwidth(options.bandwidth, level, fit.n)
@@ -79,7 +83,7 @@ def kernel_parts(fit: Fit, options: Options) -> Parts:
         density = norm.pdf(fit.arguments[k] / width) / width
         breads.append(fit.rows.gram(fit.weight * density))
         notes.append(f"bandwidth {h:.4g} ({_rule(options)}), kernel width {width:.6g}")
-    return _parts(fit, breads, notes)
+    return breads, notes
 
 
 def difference_densities(fit: Fit, options: Options) -> tuple[Matrix, Vector]:
@@ -146,12 +150,17 @@ def cluster_parts(fit: Fit, options: Options) -> Parts:
     labels, count = checked_groups(options.groups, fit.rows.n)
     sums = np.array([fit.rows.group_sums(fit.weight * one, labels, count) for one in fit.scores])
     meats = np.einsum("sgi,tgj->stij", sums, sums)
-    if fit.is_quantile:
-        breads, notes = _uniform_breads(fit, options)
+    made: tuple[Any, Any]
+    if fit.is_quantile and fit.has_many_columns:  # few samples of each effect are near the plane
+        breads, notes = _gaussian_breads(fit, options)
+        heights = [one.curve.right[0] - one.curve.left[0] for one in fit.losses]
+        made = [high * one for high, one in zip(heights, breads, strict=True)], notes
+    elif fit.is_quantile:
+        made = _uniform_breads(fit, options)
     else:
-        breads, notes = _breads(fit, options)
-    notes = tuple(f"{count} clusters{', ' + one if one else ''}" for one in notes)
-    return Parts(breads, meats, count - 1.0, notes)
+        made = _breads(fit, options)
+    told = tuple(f"{count} clusters{', ' + one if one else ''}" for one in made[1])
+    return Parts(np.array(made[0]), meats, count - 1.0, told)
 
 
 def checked_groups(groups: Any, n: int) -> tuple[NDArray[np.intp], int]:
