@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache, wraps
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 
 Method = TypeVar("Method", bound=Callable[..., Any])
+Value = TypeVar("Value")
 
 _VERSION = "_rectiline_version"  # of the library that saved a pickle
 
@@ -48,6 +49,7 @@ class BaseLinear(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]
     """
 
     _own_rules: ClassVar[dict[str, list[Any]]] = {}  # where a parameter may be something else
+    _always_lists = False  # whether one problem still stands for a list of length one
 
     n_features_in_: int
     feature_names_in_: NDArray[Any]
@@ -90,6 +92,14 @@ class BaseLinear(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]
     def _n_effects(self) -> int:
         """Columns of X that are fixed effects, the last ones."""
         return int(getattr(getattr(self, "encoder_", None), "n_effects", 0))
+
+    def _is_single(self, count: int) -> bool:
+        return count == 1 and not self._always_lists
+
+    def _told(self, values: Iterable[Value]) -> Value | tuple[Value, ...]:
+        """Return what is known of each problem: a tuple, or the value itself if there is one."""
+        listed = tuple(values)
+        return listed[0] if self._is_single(len(listed)) else listed
 
     def _run_solver(self) -> str:
         """Return the name for `rectiline.solve`."""

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from rectiline._polling import Clock
 from rectiline._typing import Mask
 from rectiline.constraints import Constraint, Nonnegative, named_constraints
-from rectiline.estimators._base import checked_fit
+from rectiline.estimators._base import BaseLinear, checked_fit
 from rectiline.estimators._check import check_data, check_weight, column_names
 from rectiline.estimators._encode import (
     PlainColumns,
@@ -25,7 +25,6 @@ from rectiline.estimators._encode import (
 )
 from rectiline.estimators._fairness import FairnessData, is_fairness
 from rectiline.estimators._parameters import adapted_problems, is_adaptive, make_penalty
-from rectiline.estimators._proofs import ProofMixin
 from rectiline.estimators._rows import (
     as_rows,
     note_columns,
@@ -43,7 +42,7 @@ from rectiline.solvers import Solution, check_name
 Scalar = TypeVar("Scalar", bound=np.generic)
 
 
-class LinearFitMixin(ProofMixin, Generic[Scalar]):
+class LinearFitMixin(BaseLinear, Generic[Scalar]):
     """Fit, prediction and proofs of models ``x'b + b0``.
 
     A subclass says what the tasks of its data are (`_with_tasks`, `_with_row_tasks`) and what
