@@ -220,7 +220,7 @@ def check_arrays(kind: str, sizes: dict[str, int], arrays: dict[str, Any]) -> No
     need(inside and (np.diff(listed) > 0).all(), "slope_rows do not increase or are out of range")
 
 
-# ---- losses --------------------------------------------------------------------------------------
+# ---- losses and penalties of columns -------------------------------------------------------------
 
 
 def at(piece: Any, t: Any, s: Any = 0, error: Any = 0) -> tuple[Any, Any, Any, Any]:
@@ -237,7 +237,50 @@ def at(piece: Any, t: Any, s: Any = 0, error: Any = 0) -> tuple[Any, Any, Any, A
 
 
 class Curve:
-    """A convex piecewise quadratic loss f; methods return a value and an upper bound on it."""
+    """A convex piecewise quadratic function f; methods return a value and an upper bound on it.
+
+    Pieces are ``(low, high, piece)``: numbers for a loss, arrays for the penalties of all columns.
+    """
+
+    def __init__(self, pieces: list[Any], exact: bool) -> None:
+        self.pieces = pieces
+        self.u: Any = 0 if exact else 2.0**-53
+        self.tiny: Any = 0 if exact else TINY
+
+    def slope(self, t: Any) -> Any:
+        """Return the right derivative."""
+        found = t
+        for low, _, piece in self.pieces:
+            found = np.where(t >= low, at(piece, t)[1], found)
+        return found
+
+    def tilted(self, t: Any, error: Any, s: Any) -> Any:
+        """Return ``f(t) - s t``; the bound holds for all arguments up to `error` from t."""
+        best = np.full((2, t.size), -math.inf)
+        for low, high, piece in self.pieces:
+            value, steep, size, _ = at(piece, t, s, error)
+            lost = error * (abs(steep) + piece[3] * error) + 16 * self.u * size + self.tiny
+            touched = (t + error >= low) & (t - error <= high)
+            best = np.where(touched, np.maximum(best, [value, value + lost]), best)
+        return best
+
+    def conjugate(self, s: Any) -> Any:
+        """Return ``sup_t s t - f(t)``, the supremum of pieces, for slopes where it is finite."""
+        best = np.full((2, s.size), -math.inf)
+        for low, high, piece in self.pieces:
+            anchor, _, slope, bend = piece
+            inside, divisor = np.clip(anchor, low, high), np.where(bend > 0, bend, 1)
+            ends = [np.where(abs(end) < math.inf, end, inside) for end in (low, high)]
+            for top in (*ends, np.clip(anchor + (s - slope) / divisor, low, high)):
+                value, _, size, _ = at(piece, top, s)
+                moved = 8 * self.u * (abs(anchor) + (abs(s) + abs(slope)) / divisor)
+                lost = 16 * self.u * size + bend * moved * moved + self.tiny
+                best = np.maximum(best, [-value, lost - value])
+        return best
+
+
+class Loss(Curve):
+    """The loss of a row, as the header states it."""
 
     def __init__(self, given: dict[str, Any], exact: bool) -> None:
         knots, *pieces = (
@@ -253,47 +296,16 @@ class Curve:
             need(s <= t + JUMP * (steep + steeper), "a loss is not convex at a knot")
         number: Any = Fraction if exact else float
         ends = [-math.inf, *map(number, knots), math.inf]
-        self.pieces = [(*ends[k : k + 2], [*map(number, one)]) for k, one in enumerate(pieces)]
+        super().__init__(
+            [(*ends[k : k + 2], [*map(number, one)]) for k, one in enumerate(pieces)], exact
+        )
         first, last = self.pieces[0][2], self.pieces[-1][2]
         self.low = -math.inf if first[3] else first[2]  # the range of slopes
         self.high = math.inf if last[3] else last[2]
         need(self.low <= self.high, "a loss is not convex")
-        self.u: Any = 0 if exact else 2.0**-53
         self.least: Any = -math.inf
         if self.low <= 0 <= self.high:  # all but a linear term are bounded below
             self.least = -self.conjugate(np.array([number(0)]))[1, 0]
-
-    def slope(self, t: Any) -> Any:
-        """Return the right derivative."""
-        found = t
-        for low, _, piece in self.pieces:
-            found = np.where(t >= low, at(piece, t)[1], found)
-        return found
-
-    def tilted(self, t: Any, error: Any, s: Any) -> Any:
-        """Return ``f(t) - s t``; the bound holds for all arguments up to `error` from t."""
-        best = np.full((2, t.size), -math.inf)
-        for low, high, piece in self.pieces:
-            value, steep, size, _ = at(piece, t, s, error)
-            lost = error * (abs(steep) + piece[3] * error) + 16 * self.u * size
-            touched = (t + error >= low) & (t - error <= high)
-            best = np.where(touched, np.maximum(best, [value, value + lost]), best)
-        return best
-
-    def conjugate(self, s: Any) -> Any:
-        """Return ``sup_t s t - f(t)`` for slopes from `low` to `high`, the supremum of pieces."""
-        best = np.full((2, s.size), -math.inf)
-        for low, high, piece in self.pieces:
-            anchor, _, slope, bend = piece
-            tops = [end for end in (low, high) if abs(end) < math.inf] or [anchor]
-            if bend:
-                tops = [np.clip(anchor + (s - slope) / bend, low, high)]
-            for top in tops:
-                value, _, size, _ = at(piece, top, s)
-                moved = 8 * self.u * (abs(top) + abs(anchor))  # the top is known up to this
-                lost = 16 * self.u * size + bend * moved * moved
-                best = np.maximum(best, [-value, lost - value])
-        return best
 
 
 # ---- the proof -----------------------------------------------------------------------------------
@@ -332,7 +344,7 @@ class Checker:
         need((header["weights"] == "file") == ("weight" in arrays), "the weights are odd")
         need(header["radius"] in RADII, f"the radius must be one of {RADII}")
         need(header["output"] in range(header["n_targets"] or 1), "output is no number of a target")
-        self.curves = [Curve(one, exact) for one in header["losses"]]
+        self.curves = [Loss(one, exact) for one in header["losses"]]
         need(0 < len(self.curves) <= 256, "there must be 1 to 256 losses")
         self.levels, index = header["levels"], arrays.get("loss_index", np.zeros(0))
         need(index.max(initial=0) < len(self.curves), "loss_index names no loss")
@@ -359,8 +371,13 @@ class Checker:
         self.tiny: Any = 0 if exact else TINY
         names = ("coef", "split_coef", "slopes", "lower", "upper", "rho", "l1", "strengths")
         used = (self.number(self.arrays[name]) for name in names)
-        self.coef, self.split, self.slopes, self.lower, self.upper, *costs = used
-        self.rho, self.l1, self.strengths = costs
+        self.coef, self.split, self.slopes, self.lower, self.upper, rho, l1, strengths = used
+        self.rho, self.l1, self.strengths = rho, l1, strengths
+        zero = np.clip(0 * rho, self.lower, self.upper)
+        left = [0, 0, np.where(self.lower < 0, -l1, l1), rho]
+        right = [0, 0, np.where(self.upper > 0, l1, -l1), rho]
+        pieces = [(self.lower, zero, left), (zero, self.upper, right)]
+        self.columns = Curve(pieces, exact)
         self.weight_unit = None  # weights of the file for one of the data, where both are given
         self.gap = self.loss = np.array([Fraction(0)] * 2)  # values and upper bounds
         self.least: Any = Fraction(0)  # lower bound of the loss over all coefficients
@@ -437,7 +454,7 @@ class Checker:
             return np.where(y > 0, 1.0, -1.0), 0 * one, weight
         return -one, y, weight
 
-    def sum(self, curve: Curve, rows: Any, X: Any, p: Any, o: Any, w: Any) -> None:
+    def sum(self, curve: Loss, rows: Any, X: Any, p: Any, o: Any, w: Any) -> None:
         """Add the terms of rows that share a loss; `error` and `lost` bound rounding errors."""
         u, listed = self.u, self.arrays["slope_rows"]
         z, s = X @ self.coef, curve.slope(p * (X @ self.split) + o)
@@ -534,10 +551,9 @@ class Checker:
 
     def penalty(self) -> Any:
         """Return the penalty of the coefficients, and an upper bound on it."""
-        size, alone = abs(self.coef), self.arrays["groups"] < 0
-        single = (self.rho * size * size / 2 + self.l1 * size)[alone]
-        norms = [self.strengths[j] * np.sort(size[j])[::-1] for j in self.groups]
-        return self.total(1, np.tile(np.concatenate([single, *norms]), (2, 1)))
+        single = self.columns.tilted(self.coef, 0, 0)[:, self.arrays["groups"] < 0]
+        norms = [self.strengths[j] * np.sort(abs(self.coef[j]))[::-1] for j in self.groups]
+        return self.total(1, single) + sum(self.total(1, np.tile(one, (2, 1))) for one in norms)
 
     def proved(self, gap: Any, q: Any, error: Any) -> tuple[Any, bool]:
         """Return the gap with that of the penalty, ``h(b) + h*(q) - q'b``, and if it is cut.
@@ -546,36 +562,30 @@ class Checker:
         is ``1 / share`` times too large, and ``h*(q)`` is at most ``1 / share - 1`` times the norm
         of competitors, which is at most the objective less the least loss where they are better.
         """
-        b, lower, upper, rho, l1 = self.coef, self.lower, self.upper, self.rho, self.l1
-        u, is_alone, is_straight = self.u, self.arrays["groups"] < 0, rho == 0
+        b, l1, is_alone, is_straight = self.coef, self.l1, self.arrays["groups"] < 0, self.rho == 0
         # Without a ridge, towards an infinite side, a slope above l1 has no finite supremum.
-        least = np.where(is_straight & (lower == -math.inf), -l1, -math.inf)
-        most = np.where(is_straight & (upper == math.inf), l1, math.inf)
-        centre, bend, over = np.clip(0 * b, lower, upper), np.where(is_straight, 1, rho), 0 * b
-        ends = [np.where(abs(end) == math.inf, centre, end) for end in (lower, upper)]
-        worst = np.full(b.size, -math.inf)
-        for end in (q - error, q + error):  # the term is convex in q
+        least = np.where(is_straight & (self.lower == -math.inf), -l1, -math.inf)
+        most = np.where(is_straight & (self.upper == math.inf), l1, math.inf)
+        over, terms = 0 * b, np.full(b.size, -math.inf)
+        for end in (q - error, q + error):  # a term is convex in q
             kept = np.clip(end, least, most)
             over = np.maximum(over, abs(end - kept))
-            top = np.clip(np.sign(kept) * np.maximum(abs(kept) - l1, 0) / bend, lower, upper)
-            moved = 8 * u * (abs(kept) + l1) / bend  # the top is known up to this
-            for best in (top, centre, *ends):
-                value = kept * best - rho * best * best / 2 - l1 * abs(best) - end * b
-                size = (abs(kept) + l1 + rho * abs(best)) * abs(best) + abs(end * b)
-                worst = np.maximum(worst, value + 16 * u * size + rho * moved * moved + self.tiny)
+            found = self.columns.tilted(b, 0, end) + self.columns.conjugate(kept)
+            terms = np.maximum(terms, found[1])
         is_free, is_norm = (is_alone & (over > 0) & kind for kind in (l1 == 0, l1 > 0))
         shares = [*(l1[is_norm] / (l1 + over)[is_norm])]
-        size = (abs(q) + error) * (1 + 8 * b.size * u)
+        size = (abs(q) + error) * (1 + 8 * b.size * self.u)
         for j in self.groups:
-            worst[j] = error[j] * abs(b[j]) - q[j] * b[j] + 4 * u * abs(q[j] * b[j])
+            cost = self.strengths[j] * np.sort(abs(b[j]))[::-1] * (1 + 4 * self.u)
+            terms[j] = cost - q[j] * b[j] + (error[j] + 4 * self.u * abs(q[j])) * abs(b[j])
             sums = zip(np.cumsum(self.strengths[j]), np.cumsum(np.sort(size[j])[::-1]), strict=True)
             shares += [allowed / have for allowed, have in sums if have > allowed]
         charge = np.where(is_free, over * self.far, 0)
-        gap = gap + self.penalty()[1] + self.total(1, np.array([charge, charge + worst]))[1]
+        gap = gap + self.total(1, np.array([charge, charge + terms]))[1]
         if not shares:
             return gap, bool(is_free.any())
-        share = Fraction(min(shares)) * (1 - 8 * Fraction(u))
-        norm = self.loss[1] + self.penalty()[1] - self.least + 8 * Fraction(u) * abs(self.least)
+        share, u = Fraction(min(shares)) * (1 - 8 * Fraction(self.u)), Fraction(self.u)
+        norm = self.loss[1] + self.penalty()[1] - self.least + 8 * u * abs(self.least)
         bounded = gap + (1 / share - 1) * norm if share and norm < math.inf else math.inf
         cut = gap + (1 - share) * Fraction((size * self.far)[is_norm | ~is_alone].sum())
         return (cut, True) if 10 * cut < bounded else (bounded, bool(is_free.any()))
