@@ -834,12 +834,21 @@ def load(
         batches = pyarrow.dataset.dataset(path).to_batches()
         blocks = ({n: b[n].to_numpy(zero_copy_only=False) for n in b.schema.names} for b in batches)
     for block in blocks:
-        missing = {*targets, *([weight] if weight else []), *(columns or [])} - set(block)
-        if missing:
-            raise CannotCheck(f"{path} has no column {', '.join(sorted(missing))}")
-        names = columns or [name for name in block if name not in (*targets, weight)]
-        X = np.column_stack([block[name] for name in names])
-        yield X, np.column_stack([block[name] for name in targets]), block.get(weight)
+        apart = [*targets, *([weight] if weight else [])]
+        names = columns or [name for name in block if name not in apart]
+        X = np.column_stack([one_column(path, block, name) for name in names])
+        y = np.column_stack([one_column(path, block, name) for name in targets])
+        yield X, y, one_column(path, block, weight) if weight else None
+
+
+def one_column(path: str, block: dict[str, Any], name: str) -> Any:
+    """Return a column of a table; ``"city=Rome"`` is 1 where the column city holds Rome."""
+    column, _, level = name.partition("=")
+    if name in block:
+        return block[name]
+    if column in block:
+        return (block[column].astype(str) == level).astype(np.float64)
+    raise CannotCheck(f"{path} has no column {name}")
 
 
 def as_column(words: Any) -> Any:

@@ -191,3 +191,21 @@ def test_parquet_has_labels_and_its_errors_name_the_file(folder: Path, tmp_path:
     broken = rectiline("fit", table, "--loss", "hinge")
     assert broken.returncode == 2 and "labels.parquet" in broken.stderr
     assert "bmi" in broken.stderr and broken.stderr.count("\n") == 1
+
+
+def test_threads_of_arrow_hold_no_object_of_python(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One that lets go of a file object while Python ends aborts the process (exit code 134)."""
+    pyarrow = pytest.importorskip("pyarrow")
+    table = pytest.importorskip("rectiline.cli._table")
+    given: list[object] = []
+
+    def read(source: object, *options: object) -> object:
+        given.append(source)
+        return original(source, *options)
+
+    original = table.arrow_csv.read_csv
+    monkeypatch.setattr(table.arrow_csv, "read_csv", read)
+    table.read_table(next(folder.glob("*.csv")), table.Asked("y"))
+    assert [type(source) for source in given] == [pyarrow.BufferReader]

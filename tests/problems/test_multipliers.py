@@ -90,6 +90,18 @@ def test_other_constraints_are_refused():
         dual.of(EQUAL)
 
 
+def test_constraints_may_be_named_by_their_class():
+    more = [Box(-1.0, 1.0), ROWS, EQUAL]
+    dual = rl.solve(rl.Problem(X, Y, "absolute", None, more)).dual
+    assert dual.of("box") is dual.of(more[0])
+    assert dual.of("linear_equality") is dual.of("LinearEquality") is dual.of(EQUAL)
+    with pytest.raises(ValueError, match=r"'nonnegative' is no constraint of this solution"):
+        dual.of("nonnegative")
+    twice = rl.solve(rl.Problem(X, Y, "absolute", None, [Box(-1.0, 1.0), Box(-2.0, 2.0)])).dual
+    with pytest.raises(ValueError, match="'box' names several constraints of this solution"):
+        twice.of("box")
+
+
 def test_a_proof_of_infeasibility_says_what_contradicts():
     rows = [Nonnegative(), LinearConstraint([1.0, 1.0, 0.0, 0.0], -3.0, -1.0)]
     solution = rl.solve(rl.Problem(X, Y, "absolute", None, rows, feature_names=list("abcd")))

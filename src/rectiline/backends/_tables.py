@@ -241,7 +241,9 @@ class TableEncoder:
         return cls(tuple(made), np.array(listed, dtype=object), n_effects, new_levels, d)
 
     @classmethod
-    def of_names(cls, names: Sequence[str], columns: Sequence[str]) -> TableEncoder:
+    def of_names(
+        cls, names: Sequence[str], columns: Sequence[str], new_levels: str = "error"
+    ) -> TableEncoder:
         """Return the encoder that makes these columns of X, all levels included, from a table.
 
         ``"city=Rome"`` is 1 where the column city holds Rome, unless the table has a column of that
@@ -266,7 +268,7 @@ class TableEncoder:
             texts = None if listed is None else np.array(listed)
             shares = None if listed is None else np.full(len(listed), 1.0 / len(listed))
             made.append(_Encoded(list(columns).index(column), column, texts, 0, shares))
-        return cls(tuple(made), np.array(names, dtype=object), 0, "error", len(columns))
+        return cls(tuple(made), np.array(names, dtype=object), 0, new_levels, len(columns))
 
     @staticmethod
     def complete(X: Any) -> Mask:

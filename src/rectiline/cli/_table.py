@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import csv
 import gzip
-import io
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -50,7 +49,8 @@ class Table:
         """X as a matrix."""
         if not isinstance(self.X, pa.Table):
             return self.X
-        return TableEncoder.of_names(self.names, self.X.column_names).numbers(self.X)
+        # A level without a name is one that the fit left out.
+        return TableEncoder.of_names(self.names, self.X.column_names, "zero").numbers(self.X)
 
     @property
     def n_dropped(self) -> int:
@@ -122,8 +122,12 @@ def _read_csv(path: Path, asked: Asked, names: Sequence[str] | None) -> pa.Table
     if not content[len(first) :].strip():
         raise ValueError(f"{path}: a header line and at least one row are needed.")
     texts = dict.fromkeys(_text_columns(asked, names), pa.string())
+    # Memory of Arrow: a thread of Arrow that lets go of an object of Python while Python ends would
+    # abort the process.
+    memory = pa.BufferOutputStream()
+    memory.write(content.encode())
     return arrow_csv.read_csv(
-        io.BytesIO(content.encode()),
+        pa.BufferReader(memory.getvalue()),
         arrow_csv.ReadOptions(column_names=[name.strip() for name in header], skip_rows=1),
         arrow_csv.ParseOptions(delimiter=separator, newlines_in_values=True),
         arrow_csv.ConvertOptions(

@@ -61,8 +61,8 @@ class DualPoint:
 
         Parameters
         ----------
-        constraint : Constraint
-            The object, or one that equals it.
+        constraint : Constraint or str
+            The object, or one that equals it, or the name of its class, such as "nonnegative".
 
         Returns
         -------
@@ -81,11 +81,16 @@ class DualPoint:
         >>> rl.solve(problem).dual.of(budget).round(6)
         array([-1.])
         """
-        for one, multipliers in self.parts:
-            if one is constraint or one == constraint:
-                return multipliers
+        if isinstance(constraint, str):
+            wanted = constraint.replace("_", "").lower()
+            found = [part for one, part in self.parts if type(one).__name__.lower() == wanted]
+        else:
+            found = [part for one, part in self.parts if one is constraint or one == constraint][:1]
+        if len(found) == 1:
+            return found[0]
         known = ", ".join(repr(one) for one, _ in self.parts) or "none"
-        raise ValueError(f"{constraint!r} is no constraint of this solution; it has {known}.")
+        which = "names several constraints" if found else "is no constraint"
+        raise ValueError(f"{constraint!r} {which} of this solution; it has {known}.")
 
     def scaled(self, factor: float) -> DualPoint:
         """Return this point moved towards zero, which lies in every box and dual ball."""
