@@ -306,3 +306,14 @@ def test_a_table_that_changes_between_passes_is_refused(tmp_path):
     write(tmp_path, "parquet", table(2 * X, y, weight))
     with pytest.raises(RuntimeError, match=r"The file .*0\.parquet has changed since it was op"):
         list(rows)
+
+
+def test_rows_that_are_held_give_few_of_them_as_well():
+    X, y, weight = data(200)
+    rows = rl.rows.of(table(X, y, weight), target="y", weight="w", block_rows=60)
+    whole, numbers = rows.quick_rows(200)
+    assert whole.n_rows == 200 and (numbers == np.arange(200)).all()
+    some, numbers = rows.quick_rows(40)
+    assert some.n_rows == 40 and (np.diff(numbers) == 5).all()
+    np.testing.assert_array_equal(some.X, X[numbers])
+    np.testing.assert_array_equal(some.y, y[numbers])

@@ -242,6 +242,9 @@ class TableRows(RowBlocks):
             if not self._is_held:
                 self._items = list(self)
             return join(self._items, d), np.arange(n)
+        if self._is_held:
+            numbers = np.arange(size, dtype=np.int64) * n // size
+            return join(self._items, d).take(numbers), numbers
         few = min(size, max(_QUICK_ROWS, int(_QUICK_SHARE * n)))
         items = [item for item in self._items if item.n_rows]
         touched = max(_QUICK_ITEMS, math.ceil(few * len(items) / (_ITEM_SHARE * n)))
