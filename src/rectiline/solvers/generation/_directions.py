@@ -79,9 +79,10 @@ class Directions:
             part = sp.csr_array(part, dtype=np.float64)
             part.data *= signs[part.indices]
             return part
+        takes_all = samples.size == X.shape[0] and bool((np.diff(samples) == 1).all())
         if self.are_columns:
-            return X[np.ix_(samples, columns)] * signs
-        part = Design(X[samples])
+            return (X[:, columns] if takes_all else X[np.ix_(samples, columns)]) * signs
+        part = design if takes_all else Design(X[samples])  # no copy of X where it can be helped
         return _core.signed_sums(part.view, columns, self._ends[first:] - start, signs).T
 
     def along(self, values: Vector, first: int = 0) -> Vector:
