@@ -147,6 +147,8 @@ def apart(function: Callable[..., Any], *arguments: Any, seconds: float | None =
         try:
             return pool.submit(function, *arguments).result()
         except BrokenProcessPool:
+            if seconds is None:
+                raise
             return None
 
 

@@ -48,6 +48,7 @@ plot_include_source = True
 plot_html_show_source_link = False
 plot_html_show_formats = False
 plot_formats = [("png", 110)]
+plot_rcparams = {"savefig.bbox": "tight"}
 plot_pre_code = "import matplotlib.pyplot as plt\nimport numpy as np\nimport rectiline as rl"
 suppress_warnings = ["config.cache"]  # the settings of the gallery cannot be pickled
 templates_path = ["_templates"]
