@@ -1,4 +1,4 @@
-"""Refuse numbers that NumPy would quietly turn into others: masked and complex arrays."""
+"""Refuse numbers out of range, and those that NumPy would quietly turn into others."""
 
 from __future__ import annotations
 
@@ -7,7 +7,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["real_array", "refuse_masked"]
+__all__ = ["checked_share", "real_array", "refuse_masked"]
+
+
+def checked_share(name: str, value: float) -> float:
+    """Return a coverage, strictly between 0 and 1."""
+    if not 0.0 < float(value) < 1.0:
+        raise ValueError(f"{name}={value!r}: must lie strictly between 0 and 1, such as 0.9.")
+    return float(value)
 
 
 def refuse_masked(name: str, values: Any) -> None:

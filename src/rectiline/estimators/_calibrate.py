@@ -12,7 +12,7 @@ from sklearn.calibration import CalibratedClassifierCV
 
 from rectiline._typing import Matrix
 from rectiline.estimators._rows import refuse_on_rows, with_targets
-from rectiline.estimators._run import RunOptions, raise_if_infeasible, solve_in_passes
+from rectiline.estimators._run import RunOptions, solve_in_passes
 from rectiline.estimators._scores import predictions
 from rectiline.estimators._search_rows import without_fold
 from rectiline.estimators._tasks import FitData
@@ -28,8 +28,6 @@ def calibrated_on_rows(
     problems = model._problems(data)
     family = [without_fold(one, fold, n_folds) for fold in range(n_folds) for one in problems]
     solved = solve_in_passes(family, options, [None] * len(family), options.time_limit)
-    for one in solved:
-        raise_if_infeasible(one)
     coefs = np.array([one.coef for one in solved]).reshape(n_folds, len(problems), -1)
     intercepts = np.array([one.intercept for one in solved]).reshape(n_folds, -1)
     scores = np.concatenate(list(data.rows.map_blocks(_fold_scores, (coefs, intercepts))))

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
+from rectiline._numbers import checked_share
 from rectiline._typing import Matrix, Vector
 from rectiline.estimators._docs import documented
 from rectiline.estimators._parameters import TermParameters, keeps_parameters
@@ -236,8 +237,7 @@ class DistributionRegressor(QuantileRegressor):
         ndarray of shape (n_samples, 2)
             Lower and upper ends.
         """
-        if not 0.0 < coverage < 1.0:
-            raise ValueError(f"coverage={coverage!r}: must lie strictly between 0 and 1.")
+        checked_share("coverage", coverage)
         return self.quantile(X, [0.5 - 0.5 * coverage, 0.5 + 0.5 * coverage])
 
     def score(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> float:

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import RegressorMixin
 from sklearn.utils._param_validation import StrOptions
 
+from rectiline._numbers import checked_share
 from rectiline._typing import Vector
 from rectiline.estimators._check import as_numpy, like
 from rectiline.estimators._inference import InferenceMixin, InferenceTerms
@@ -200,8 +201,7 @@ def _checked_levels(quantile: Any) -> Vector:
 
 def _central_pair(levels: Vector, coverage: float) -> tuple[int, int]:
     """Return the positions of the quantiles that bound a central interval."""
-    if not 0.0 < coverage < 1.0:
-        raise ValueError(f"coverage={coverage!r}: must lie strictly between 0 and 1.")
+    checked_share("coverage", coverage)
     found = []
     for wanted in (0.5 - 0.5 * coverage, 0.5 + 0.5 * coverage):
         near = np.flatnonzero(np.abs(levels - wanted) <= 1e-9)

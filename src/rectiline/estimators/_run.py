@@ -157,9 +157,8 @@ def _solve_family(
     count = len(problems)
     callbacks = [None if report is None else report.for_problem(k) for k in range(count)]
     solutions = solve_in_passes(problems, options, callbacks, options.time_limit, warm)
-    for index, solution in enumerate(solutions):
-        raise_if_infeasible(solution)
-        if report is not None:
+    if report is not None:
+        for index, solution in enumerate(solutions):
             report.solved(index, solution)
     return solutions
 
@@ -173,7 +172,7 @@ def solve_in_passes(
 ) -> list[Solution]:
     """Solve problems on the same rows together; refuse solvers and options that cannot."""
     check_takes_rows(options.solver, options.solver_options)
-    return solve_family(
+    solutions = solve_family(
         problems,
         tol=options.tol,
         max_iter=options.max_iter,
@@ -183,6 +182,9 @@ def solve_in_passes(
         warm_start=warm,
         **options.solver_options,
     )
+    for one in solutions:
+        raise_if_infeasible(one)
+    return solutions
 
 
 def _usable(warm: Solution, problem: Problem) -> Solution | None:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from rectiline._polling import Clock
 from rectiline._typing import Matrix, Vector
 from rectiline.estimators._rows import refuse_on_rows, sample_rows, with_targets
-from rectiline.estimators._run import RunOptions, raise_if_infeasible, solve_in_passes
+from rectiline.estimators._run import RunOptions, solve_in_passes
 from rectiline.estimators._scores import SummedScore, predictions
 from rectiline.estimators._search_folds import Search, mean_scores
 from rectiline.estimators._show import FitReport
@@ -182,8 +182,6 @@ class RowSearch(Search):
         told = self.report.for_problem(number)  # the first problem also hears how far a pass is
         callbacks = [told] + [None if told is None else told.__call__] * (len(family) - 1)
         solved = solve_in_passes(family, self.options, callbacks, self.clock.remaining)
-        for one in solved:
-            raise_if_infeasible(one)
         parts = np.array(solved, dtype=object).reshape(grid.size, self.n_folds + 1, self.n_tasks)
         scores[:] = self._scores(parts[:, :-1])
         count = sum(one.status == "solved" for one in solved)

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from rectiline._numbers import checked_share
 from rectiline._typing import Matrix, Vector
 from rectiline.inference._bootstrap import replicates
 from rectiline.inference._fit import Options
 from rectiline.inference._read_fit import read_fit
-from rectiline.inference._summary import checked_level
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,7 +93,7 @@ def simultaneous_bands(
     >>> bands.value.shape, bool((bands.critical > 1.96).all())
     ((2, 9), True)
     """
-    checked_level(level)
+    checked_share("level", level)
     chosen = Options(n_boot=n_boot, **options)
     fit = read_fit(model, X, y, sample_weight, chosen.weights_are)
     if fit.levels is None or fit.m < 2:

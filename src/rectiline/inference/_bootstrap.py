@@ -25,7 +25,7 @@ from rectiline.inference._bootstrap_quantile import (
     Resampling,
     replicate_seeds,
 )
-from rectiline.inference._fit import Fit, Options, check_squares
+from rectiline.inference._fit import Fit, Options, Parts
 from rectiline.inference._kinds import checked_groups
 from rectiline.inference._read_fit import read_fit
 from rectiline.paths import in_threads
@@ -177,9 +177,8 @@ def _refit(fit: Fit, weight: Vector) -> Matrix:
     return np.asarray(coef)
 
 
-def bootstrap_covariance(fit: Fit, options: Options) -> tuple[Matrix, int]:
-    """Return the covariance of the replicates, (m p, m p), and how many there were."""
-    check_squares("y", fit.targets)
+def bootstrap_parts(fit: Fit, options: Options) -> Parts:
+    """Return the covariance of the replicates as a sandwich without bread."""
     made = replicates(fit, options)
     flat = made.reshape(made.shape[0], -1)
     usable = flat[np.isfinite(flat).all(axis=1)]
@@ -188,7 +187,15 @@ def bootstrap_covariance(fit: Fit, options: Options) -> tuple[Matrix, int]:
             f"Only {usable.shape[0]} of {flat.shape[0]} bootstrap replicates have a solution; "
             "there are too few samples, or method='weights' may help."
         )
-    return np.atleast_2d(np.cov(usable, rowvar=False)), int(usable.shape[0])
+    V = np.cov(usable, rowvar=False).reshape(fit.m, fit.p, fit.m, fit.p)
+    note, df = f"{options.method}, {usable.shape[0]} replicates", fit.n - fit.p
+    if options.groups is not None:
+        clusters = np.unique(np.asarray(options.groups)).size
+        note, df = f"{note} of {clusters} clusters", clusters - 1.0
+    if not fit.is_plain:
+        note += "; without the bias of the penalty or constraint"
+    breads = np.tile(np.eye(fit.p), (fit.m, 1, 1))
+    return Parts(breads, V.transpose(0, 2, 1, 3), max(df, 1.0), (note,) * fit.m)
 
 
 def _checked_count(n_boot: Any) -> int:

@@ -13,15 +13,9 @@ from sklearn.model_selection import KFold, check_cv
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
 
+from rectiline._numbers import checked_share
 from rectiline._typing import Matrix, Vector
 from rectiline.paths import in_threads
-
-
-def checked_coverage(coverage: float) -> float:
-    """Return the coverage asked for, strictly between 0 and 1."""
-    if not 0.0 < float(coverage) < 1.0:
-        raise ValueError(f"coverage={coverage!r}: must lie strictly between 0 and 1, such as 0.9.")
-    return float(coverage)
 
 
 def pair_of_levels(model: Any, coverage: float) -> tuple[int, int]:
@@ -177,7 +171,7 @@ def conformal(
     0.89
     """
     check_is_fitted(model)
-    checked_coverage(coverage)
+    checked_share("coverage", coverage)
     y = column_or_1d(y_cal).astype(np.float64)
     pair = pair_of_levels(model, coverage)
     ends = band(model, X_cal, pair)
@@ -319,7 +313,7 @@ def cross_conformal(
     >>> round(float(np.mean((low <= y[300:]) & (y[300:] <= high))), 1)
     0.8
     """
-    checked_coverage(coverage)
+    checked_share("coverage", coverage)
     targets = column_or_1d(y).astype(np.float64)
     check_consistent_length(X, targets)
     if isinstance(cv, int):

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from rectiline._suggest import unknown_name
 from rectiline._typing import Matrix
-from rectiline.inference._bootstrap import bootstrap_covariance
+from rectiline.inference._bootstrap import bootstrap_parts
 from rectiline.inference._fit import Fit, Options, Parts, assemble, check_squares
 from rectiline.inference._kinds import (
     cluster_parts,
@@ -29,8 +29,9 @@ _PARTS: dict[str, Callable[[Fit, Options], Parts]] = {
     "cluster": cluster_parts,
     "sandwich": sandwich_parts,
     "margin_density": sandwich_parts,
+    "bootstrap": bootstrap_parts,
 }
-KINDS = (*_PARTS, "rank", "bootstrap")
+KINDS = (*_PARTS, "rank")
 # What R, Stata and statsmodels call them.
 _ALIASES = {
     "ker": "kernel",
@@ -78,7 +79,7 @@ def _has_margin_kinks(fit: Fit) -> bool:
 
 
 def compute_parts(fit: Fit, kind: str, options: Options) -> Parts:
-    """Return breads and meats of an analytic kind."""
+    """Return breads and meats of a kind."""
     check_squares("y", fit.targets)
     return _PARTS[kind](fit.scaled if kind in _FOR_QUANTILES else fit, options)
 
@@ -175,6 +176,4 @@ def covariance_of(fit: Fit, kind: str, options: Options) -> Matrix:
         raise ValueError(
             "kind='rank' gives intervals and no covariance; use kind='nid' or another one."
         )
-    if kind == "bootstrap":
-        return bootstrap_covariance(fit, options)[0]
     return assemble(compute_parts(fit, kind, options))

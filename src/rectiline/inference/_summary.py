@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
 
+from rectiline._numbers import checked_share
 from rectiline._typing import Matrix, Vector
-from rectiline.inference._bootstrap import bootstrap_covariance
 from rectiline.inference._covariance import checked_kind, compute_parts, default_kind
 from rectiline.inference._fit import Fit, Options, assemble
 from rectiline.inference._rank import rank_intervals
@@ -67,7 +67,7 @@ def summary(
     >>> table.statistic.round(4)
     array([ 4.2327, 19.8103])
     """
-    checked_level(level)
+    checked_share("level", level)
     if X is None and y is None and hasattr(model, "summary_"):
         return model.summary_  # type: ignore[no-any-return]
     chosen = Options(groups=groups, n_boot=n_boot, random_state=random_state, **options)
@@ -77,7 +77,8 @@ def summary(
     if kind == "rank":
         interval, notes = rank_intervals(fit.scaled, chosen, level)
         return tables(fit, kind, level, np.full((fit.m, fit.p), np.nan), interval, np.nan, notes)
-    V, df, notes = _covariance_with_notes(fit, kind, chosen)
+    parts = compute_parts(fit, kind, chosen)
+    V, df, notes = assemble(parts), parts.df, parts.notes
     if kind == "kernel" and not named:
         why = f"; the default for as many as {fit.p} coefficients of {fit.n:g} samples"
         notes = tuple(note + why for note in notes)
@@ -85,23 +86,6 @@ def summary(
     cut = float(stats.t.ppf(0.5 + 0.5 * level, df))
     interval = fit.coef[:, :, None] + cut * spread[:, :, None] * np.array([-1.0, 1.0])
     return tables(fit, kind, level, spread, interval, df, notes)
-
-
-def _covariance_with_notes(
-    fit: Fit, kind: str, options: Options
-) -> tuple[Matrix, float, tuple[str, ...]]:
-    """Return the covariance, degrees of freedom, and what the tables say about it."""
-    if kind != "bootstrap":
-        parts = compute_parts(fit, kind, options)
-        return assemble(parts), parts.df, parts.notes
-    V, count = bootstrap_covariance(fit, options)
-    note, df = f"{options.method}, {count} replicates", fit.n - fit.p
-    if options.groups is not None:
-        clusters = np.unique(np.asarray(options.groups)).size
-        note, df = f"{note} of {clusters} clusters", clusters - 1.0
-    if not fit.is_plain:
-        note += "; without the bias of the penalty or constraint"
-    return V, max(df, 1.0), (note,) * fit.m
 
 
 def tables(
@@ -155,13 +139,6 @@ def pseudo_r1(fit: Fit) -> Vector:
         most = float(np.sum(loss.value(fit.targets, constant, fit.weight)))
         shares.append(1.0 - paid / most if most > 0 else np.nan)
     return np.array(shares)
-
-
-def checked_level(level: float) -> float:
-    """Return the coverage of an interval, strictly between 0 and 1."""
-    if not 0.0 < float(level) < 1.0:
-        raise ValueError(f"level={level!r}: must lie strictly between 0 and 1, such as 0.95.")
-    return float(level)
 
 
 def _title(loss: Loss, fit: Fit, k: int) -> str:
