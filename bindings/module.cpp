@@ -49,9 +49,6 @@ NB_MODULE(_core, m) {
     bind_proof(m);
     bind_rehline(m);
     bind_newton(m);
-    bind_newton_loop(m);
-    bind_newton_path(m);
-    bind_newton_run(m);
     bind_smoothed_l1(m);
     bind_simplex(m);
     bind_unit_interior(m);

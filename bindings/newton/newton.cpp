@@ -1,65 +1,214 @@
-#include "newton/newton_rows.hpp"
+#include "rectiline/newton/newton_run.hpp"
+#include "rectiline/path/newton_path.hpp"
+
+#include "common.hpp"
 
 namespace {
 
 using namespace rectiline::newton;
-using NewtonState = NewtonRowsState;
+using rectiline::path::NewtonPath;
+using rectiline::path::PathStep;
 
-void make_state(NewtonState* self, const Design& X, const Rows& rows, bool intercept) {
-    require(rows.n() == X.n(), "X and the row functions differ in length");
-    new (self)
-        NewtonState{std::make_unique<NewtonRows>(X.view, rows.view, intercept), kept(X, rows)};
+struct RowsState {
+    std::unique_ptr<NewtonRows> rows;
+    std::vector<nb::object> keep;
+};
+
+using TermsState = Held<NewtonTerms>;
+using RunState = Held<NewtonRun>;
+using PathState = Held<NewtonPath>;
+
+const FrozenTerms kNothingFrozen;
+
+// ---- terms --------------------------------------------------------------------------------------
+
+void make_terms(TermsState* self, const Columns& columns, VectorIn unit,
+                std::optional<VectorIn> center, bool intercept, MatrixIn rows, VectorIn offset,
+                BytesIn equality, double argument_scale, double slope_width, double total_weight,
+                bool smooth) {
+    const std::int64_t d = columns.d(), order = d + intercept, m = length(rows);
+    new (self) TermsState(kept(rows, offset, equality));
+    const auto middle = checked(center, d, "center");
+    self->center.assign(middle.begin(), middle.end());
+    self->rows = checked(rows, m * order, "rows");
+    self->offset = checked(offset, m, "offset");
+    self->equality = checked(equality, m, "equality");
+    self->argument_scale = argument_scale;
+    self->row_stiffness = slope_width / argument_scale;
+    self->stiffness = total_weight * slope_width / argument_scale;
+    self->smooth = smooth;
+    self->set_columns(columns.view, checked(unit, d, "unit"), intercept);
 }
 
-std::unique_ptr<NewtonState> subset(const NewtonState& self, IndexIn index, double weight_factor) {
+std::unique_ptr<TermsState> times_strength(const TermsState& self, double factor) {
+    auto out = std::make_unique<TermsState>(self.keep);
+    static_cast<NewtonTerms&>(*out) = self.times_strength(factor);
+    return out;
+}
+
+template <void (NewtonTerms::*method)(std::span<const double>, std::span<double>) const>
+NumpyVector converted(const TermsState& self, VectorIn vector) {
+    const auto from = checked(vector, self.order(), "vector");
+    return filled(self.order(), [&](auto out) { (self.*method)(from, out); });
+}
+
+NumpyVector column_multipliers(const TermsState& self, VectorIn b, VectorIn gradient) {
+    const auto at = checked(b, self.order(), "b"), others = checked(gradient, self.order(), "g");
+    return filled(self.n_kinked(), [&](auto out) { self.set_multipliers(at, others, out); });
+}
+
+void make_frozen(FrozenTerms* self, const TermsState& terms, VectorIn linear,
+                 std::optional<MatrixIn> quadratic, VectorIn at) {
+    const std::int64_t order = terms.order();
+    const auto matrix = checked(quadratic, order * order, "quadratic");
+    checked(linear, order, "linear"), checked(at, order, "at");
+    new (self) FrozenTerms{vector_of(linear), {matrix.begin(), matrix.end()}, vector_of(at)};
+    self->contract(terms);
+}
+
+// ---- rows ---------------------------------------------------------------------------------------
+
+void make_rows(RowsState* self, const Design& X, const Rows& rows, bool intercept) {
+    require(rows.n() == X.n(), "X and the row functions differ in length");
+    new (self) RowsState{std::make_unique<NewtonRows>(X.view, rows.view, intercept), kept(X, rows)};
+}
+
+std::unique_ptr<RowsState> subset(const RowsState& self, IndexIn index, double weight_factor) {
     const auto chosen = checked_indices(index, self.rows->n(), "index");
-    auto out = std::make_unique<NewtonState>(NewtonState{nullptr, self.keep});
+    auto out = std::make_unique<RowsState>(RowsState{nullptr, self.keep});
     gil::Released released;
     out->rows = self.rows->subset(chosen, weight_factor);
     return out;
 }
 
-void place(NewtonState& self, VectorIn b) {
+void place(RowsState& self, VectorIn b) {
     const auto at = checked(b, self.rows->order(), "b");
     gil::Released released;
     self.rows->place(at);
 }
 
-void place_at(NewtonState& self, VectorIn z) {
+void place_at(RowsState& self, VectorIn z) {
     self.rows->place_at(checked(z, self.rows->n(), "z"));
 }
 
-void set_multiplier(NewtonState& self, std::optional<VectorIn> g) {
+void set_multiplier(RowsState& self, std::optional<VectorIn> g) {
     self.rows->set_multiplier(checked(g, self.rows->n(), "g"));
 }
 
 template <void (NewtonRows::*method)(std::span<double>) const>
-NumpyVector per_row(const NewtonState& self) {
+NumpyVector per_row(const RowsState& self) {
     return filled(self.rows->n(), [&](auto out) { (self.rows.get()->*method)(out); });
 }
 
-using Parts = std::tuple<NumpyVector, std::optional<NumpyMatrix>, NumpyVector>;
-
-std::optional<Parts> freeze(NewtonState& self, BytesIn keep, double reserve, double seconds) {
+std::optional<std::pair<FrozenTerms, NumpyVector>> freeze(const RowsState& self,
+                                                          const TermsState& terms, BytesIn keep,
+                                                          VectorIn at, double seconds) {
     const auto stays = checked(keep, self.rows->n(), "keep");
-    const std::int64_t order = self.rows->order();
-    NumpyVector linear = new_vector(order), dual = new_vector(self.rows->n());
-    NumpyMatrix quadratic = new_matrix(order, order);
-    std::fill_n(quadratic.data(), quadratic.size(), 0.0);
-    const Frozen frozen = run_interruptibly(seconds, [&](auto& interrupt) {
-        const std::vector<double> kept(stays.begin(), stays.end());
-        return self.rows->freeze(kept, reserve, in(linear), in(quadratic), in(dual), interrupt);
+    checked(at, terms.order(), "at");
+    NumpyVector dual = new_vector(self.rows->n());
+    auto frozen = run_interruptibly(
+        seconds, [&](auto& interrupt) { return self.rows->freeze(stays, in(dual), interrupt); });
+    if (!frozen) return std::nullopt;
+    frozen->at = vector_of(at);
+    frozen->contract(terms);
+    return std::pair(std::move(*frozen), dual);
+}
+
+// ---- the method of multipliers ------------------------------------------------------------------
+
+void make_run(RunState* self, const TermsState& terms, RowsState& rows, const FrozenTerms* frozen,
+              VectorIn b, VectorIn column, VectorIn constraint,
+              std::tuple<double, double, std::int64_t> schedule, double reference) {
+    require(rows.rows->order() == terms.order(), "rows and terms differ in columns");
+    std::vector<nb::object> keep = kept(terms, rows);
+    if (frozen) keep.push_back(nb::find(*frozen));
+    const auto [start, factor, inner_steps] = schedule;
+    new (self) RunState(std::move(keep), terms, *rows.rows, frozen ? *frozen : kNothingFrozen,
+                        NewtonSchedule{start, factor, inner_steps}, reference,
+                        checked(b, terms.order(), "b"), checked(column, terms.n_kinked(), "column"),
+                        checked(constraint, terms.n_constraints(), "constraint"));
+}
+
+std::tuple<std::int64_t, std::int64_t, bool> solve(RunState& self, double target,
+                                                   std::int64_t max_steps, double seconds) {
+    const NewtonOutcome out = run_interruptibly(
+        seconds, [&](auto& interrupt) { return self.solve(target, max_steps, interrupt); });
+    return {out.steps, out.guards, out.failed};
+}
+
+double look(RunState& self) {
+    return run_interruptibly(1e9, [&](auto& interrupt) { return self.look(interrupt); });
+}
+
+void estimate(RunState& self, double loss, double fenchel_young) {
+    self.estimate({loss, fenchel_young});
+    self.forget_reference();
+}
+
+NumpyVector polished(const RunState& self) {
+    return filled(std::ssize(self.b()), [&](auto out) { self.polish(out); });
+}
+
+NumpyVector constraint_multipliers(const RunState& self) {
+    return filled(std::ssize(self.constraint()),
+                  [&](auto out) { self.constraint_multipliers(out); });
+}
+
+// ---- paths of strengths -------------------------------------------------------------------------
+
+void make_path(PathState* self, RowsState& rows, const TermsState& terms, double strength) {
+    require(rows.rows->order() == terms.order(), "rows and terms differ in columns");
+    require(terms.n_constraints() == 0, "a path takes no constraint rows");
+    require(strength > 0, "strength must be positive");
+    new (self) PathState(kept(rows, terms), *rows.rows, terms, strength);
+}
+
+void place_path(PathState& self, VectorIn b, VectorIn g) {
+    const auto coef = checked(b, self.rows().order(), "b");
+    const auto slopes = checked(g, self.rows().n(), "g");
+    gil::Released released;
+    self.place(coef, slopes);
+}
+
+std::tuple<std::int64_t, double, bool> move(PathState& self, double strength, double target,
+                                            std::int64_t max_steps, double seconds) {
+    require(strength > 0, "strength must be positive");
+    const PathStep done = run_interruptibly(seconds, [&](auto& interrupt) {
+        return self.move(strength, target, max_steps, interrupt);
     });
-    if (!frozen.balanced) return std::nullopt;
-    return Parts{linear, frozen.curved ? std::optional<NumpyMatrix>(quadratic) : std::nullopt,
-                 dual};
+    return {done.steps, done.relative_gap, done.failed};
+}
+
+NumpyVector coefficients(PathState& self) {
+    return filled(self.rows().order(), [&](auto out) { self.coefficients(out); });
+}
+
+NumpyVector dual_of_path(const PathState& self) {
+    return filled(self.rows().n(), [&](auto out) { self.dual(out); });
 }
 
 }  // namespace
 
 void bind_newton(nb::module_& m) {
-    nb::class_<NewtonState>(m, "NewtonRows", "Per-row work of the semismooth Newton method.")
-        .def("__init__", &make_state, "X"_a, "rows"_a, "intercept"_a)
+    nb::class_<TermsState>(m, "NewtonTerms",
+                           "The costs of the columns and the constraints, in scaled variables.")
+        .def("__init__", &make_terms, "columns"_a, "unit"_a, "center"_a.none(), "intercept"_a,
+             "rows"_a, "offset"_a, "equality"_a, "argument_scale"_a, "slope_width"_a,
+             "total_weight"_a, "smooth"_a)
+        .def("times_strength", &times_strength, "factor"_a,
+             "The terms under a penalty so many times as strong")
+        .def("expand", &converted<&NewtonTerms::expand>, "b"_a,
+             "Scaled variables in the user's units, intercept last")
+        .def("shrink", &converted<&NewtonTerms::shrink>, "user"_a, "The inverse of `expand`")
+        .def("contract", &converted<&NewtonTerms::contract>, "gradient"_a,
+             "A gradient in the user's variables as one in scaled variables")
+        .def("column_multipliers", &column_multipliers, "b"_a, "gradient"_a,
+             "What the kinked columns must pull with against the gradient of everything else")
+        .def_prop_ro("n_kinked", &NewtonTerms::n_kinked);
+    nb::class_<FrozenTerms>(m, "NewtonFrozen", "What rows outside a working set add.")
+        .def("__init__", &make_frozen, "terms"_a, "linear"_a, "quadratic"_a.none(), "at"_a);
+    nb::class_<RowsState>(m, "NewtonRows", "Per-row work of the semismooth Newton method.")
+        .def("__init__", &make_rows, "X"_a, "rows"_a, "intercept"_a)
         .def("subset", &subset, "index"_a, "weight_factor"_a = 1.0,
              "The given rows, copied side by side")
         .def("place", &place, "b"_a, "Set the arguments to those of b")
@@ -68,14 +217,40 @@ void bind_newton(nb::module_& m) {
              "Set the multipliers from slopes in the predictions")
         .def("dual", &per_row<&NewtonRows::dual>, "Slopes in the predictions")
         .def(
-            "arguments",
-            [](const NewtonState& self) { return copy_vector(self.rows->arguments()); },
+            "arguments", [](const RowsState& self) { return copy_vector(self.rows->arguments()); },
             "Arguments of the losses")
         .def("slack", &per_row<&NewtonRows::slack>, "Distance to the nearest knot")
-        .def(
-            "freeze", &freeze, "keep"_a, "reserve"_a, "seconds"_a,
-            "(linear, quadratic or None, dual): what rows outside `keep` add on their pieces, and "
-            "their slopes; None if the rows kept cannot balance them under an intercept, up to the "
-            "share `reserve` of what they can, or after so many seconds")
-        .def_prop_ro("n", [](const NewtonState& self) { return self.rows->n(); });
+        .def("freeze", &freeze, "terms"_a, "keep"_a, "at"_a, "seconds"_a,
+             "What rows outside `keep` add around `at` on their pieces, and their slopes; None if "
+             "the rows kept cannot balance them under an intercept, or after so many seconds")
+        .def_prop_ro("n", [](const RowsState& self) { return self.rows->n(); });
+    nb::class_<RunState>(m, "NewtonRun",
+                         "The semismooth-Newton method of multipliers on one set of rows.")
+        .def("__init__", &make_run, "terms"_a, "rows"_a, "frozen"_a.none(), "b"_a, "column"_a,
+             "constraint"_a, "schedule"_a, "reference"_a = 0.0)
+        .def("solve", &solve, "target"_a, "max_steps"_a, "seconds"_a,
+             "Iterate until the estimated relative gap is small; returns (steps, guards, failed)")
+        .def("look", &look, "The estimated relative gap where the run starts")
+        .def("estimate", &estimate, "loss"_a, "fenchel_young"_a,
+             "Take the sums over all rows, those outside the working set too")
+        .def("polished", &polished,
+             "b with kinked columns moved onto the kinks that they have reached")
+        .def("move_to_polished", &NewtonRun::move_to_polished)
+        .def("constraint_multipliers", &constraint_multipliers, "Of the constraints at b")
+        .def_prop_ro("b", &copied<RunState, &NewtonRun::b>, nb::rv_policy::automatic)
+        .def_prop_ro("column", &copied<RunState, &NewtonRun::column>, nb::rv_policy::automatic)
+        .def_prop_ro("constraint", &copied<RunState, &NewtonRun::constraint>,
+                     nb::rv_policy::automatic)
+        .def_prop_ro("relative_gap", &NewtonRun::relative_gap)
+        .def_prop_ro("objective", &NewtonRun::objective)
+        .def_prop_ro("growth", &NewtonRun::growth);
+    nb::class_<PathState>(m, "NewtonPath",
+                          "The semismooth Newton method along a list of strengths.")
+        .def("__init__", &make_path, "rows"_a, "terms"_a, "strength"_a)
+        .def("place", &place_path, "b"_a, "g"_a,
+             "Start at coefficients (intercept last) and slopes in the predictions")
+        .def("move", &move, "strength"_a, "target"_a, "max_steps"_a, "seconds"_a,
+             "Move to a strength; returns (steps, estimated gap, failed)")
+        .def("coefficients", &coefficients, "The coefficients at hand, intercept last")
+        .def("dual", &dual_of_path, "Slopes in the predictions");
 }

@@ -14,12 +14,15 @@ void make(SmoothedState* self, const Rows& rows, bool intercept) {
     new (self) SmoothedState(kept(rows), rows.view, intercept);
 }
 
-void add(SmoothedState& self, const Design& X, IndexIn columns, VectorIn l1) {
-    require(X.n() == self.n(), "X and the row functions differ in length");
-    const auto joining = checked_indices(columns, X.d(), "columns");
-    const auto strengths = checked(l1, length(columns), "l1");
+void add(SmoothedState& self, VectorIn values, PositionsIn indices, IndexIn pointers, VectorIn l1) {
+    const auto ends = checked(pointers, length(l1) + 1, "pointers");
+    require(std::is_sorted(ends.begin(), ends.end()) && ends.front() == 0,
+            "pointers must not fall");
+    const auto entries = checked(values, ends.back(), "values");
+    const auto at = checked_indices(indices, self.n(), "indices");
+    require(at.size() == entries.size(), "values and indices differ in length");
     gil::Released released;
-    self.add(X.view, joining, strengths);
+    self.add(entries, at, ends, in(l1));
 }
 
 void place(SmoothedState& self, VectorIn b, double intercept) {
@@ -55,8 +58,8 @@ NumpyVector dual(SmoothedState& self, double mu) {
 void bind_smoothed_l1(nb::module_& m) {
     nb::class_<SmoothedState>(m, "SmoothedL1", "Proximal Newton steps on a smoothed loss under L1.")
         .def("__init__", &make, "rows"_a, "intercept"_a)
-        .def("add", &add, "X"_a, "columns"_a, "l1"_a,
-             "Add columns of X with their strengths, at coefficients of zero")
+        .def("add", &add, "values"_a, "indices"_a, "pointers"_a, "l1"_a,
+             "Add compressed columns of X with their strengths, at coefficients of zero")
         .def("place", &place, "b"_a, "intercept"_a,
              "Start at coefficients of the columns that are there")
         .def("sweep", &sweep, "mu"_a, "all"_a, "seconds"_a,

@@ -143,6 +143,7 @@ struct OwnedTerms {
         for (std::int64_t j = 0; j < d && pull > 0; ++j)
             kinked.push_back(j), stiffness.push_back(20.0 * pull);
         view = {d, scale, {}, rho, l1, lower, upper, kinked, stiffness, {}, {}, {}, 0.0};
+        view.proximal.assign(scale.size(), 0.0);
     }
 };
 

@@ -15,12 +15,11 @@ from rectiline.estimators import QuantileRegressor
 from rectiline.losses import Absolute, Hinge, Huber, Pinball, SquaredError
 from rectiline.penalties import L1, Ridge
 from rectiline.problems import DualPoint
-from rectiline.problems.forms import ReducedForm
+from rectiline.problems.forms import ProblemForm, ReducedForm
 from rectiline.solvers._base import Budget, RunLimits, Stage, Step, polled
 from rectiline.solvers._best import Best
 from rectiline.solvers._choose import choose, remaining
 from rectiline.solvers._names import SOLVERS
-from rectiline.solvers._polish import PairForm
 from rectiline.solvers._run import Run
 from rectiline.solvers._status import warn_about
 
@@ -42,7 +41,7 @@ class Time:
 class GivesUp:
     """A solver that proposes fixed pairs in turn and is then exhausted."""
 
-    name, form, default_max_iter, first_burst = "gives_up", PairForm, 50, 1
+    name, form, default_max_iter, first_burst = "gives_up", ProblemForm, 50, 1
 
     def __init__(self, pairs, name="gives_up"):
         self.pairs, self.name = pairs, name

@@ -1,19 +1,17 @@
 """`newton`: its phases and guards, each on a case that trips it."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from scipy import sparse as sp
 
 import rectiline as rl
+from rectiline import _core
 from rectiline.problems import Certificate
 from rectiline.problems.forms import RectifiedForm, ReducedForm
 from rectiline.solvers import Newton, ReducedNewton
 from rectiline.solvers._base import Budget
 from rectiline.solvers._row_plan import RowPlan
 from rectiline.solvers.newton._model import Model
-from rectiline.solvers.newton._run import Run
 from rectiline.solvers.newton._working_set import WorkingSet, row_lengths
 
 LOSSES = {
@@ -79,6 +77,9 @@ def test_samples_grow_and_are_left_out_where_they_do_not_pay():
     assert RowPlan(2000, 20).newton_samples(smooth=False) == []
 
 
+FOREVER = Budget(400, np.inf, 1e-9)
+
+
 def started(one, **options):
     method = Newton(**options)
     form = RectifiedForm.apply(one)
@@ -88,10 +89,10 @@ def started(one, **options):
 def test_freezing_refuses_when_most_rows_would_stay():
     one = problem("pinball", 5000, 5, fit_intercept=False)
     _, _, state = started(one)
-    state.rows.place(state.model.expand(state.b))
+    state.rows.place(state.model.terms.expand(state.b))
     length = row_lengths(state.model)
-    assert WorkingSet.split(state.rows, state.model, state.b, 1e6, length) is None
-    few = WorkingSet.split(state.rows, state.model, state.b, 1e-9, length)
+    assert WorkingSet.split(state.rows, state.model, state.b, 1e6, length, FOREVER) is None
+    few = WorkingSet.split(state.rows, state.model, state.b, 1e-9, length, FOREVER)
     assert few is not None and few.index.size >= 8 * state.model.order
 
 
@@ -104,7 +105,8 @@ def test_kept_rows_can_balance_the_frozen_ones():
     one = rl.Problem(X, np.where(rare, -1, 1), rl.losses.Hinge(), rl.penalties.Ridge(1e-3))
     method, _, state = started(one)
     method._start_on_samples(state, Budget(60, np.inf, 1e-9))
-    working = WorkingSet.split(state.rows, state.model, state.b, 1e-9, row_lengths(state.model))
+    length = row_lengths(state.model)
+    working = WorkingSet.split(state.rows, state.model, state.b, 1e-9, length, FOREVER)
     assert working is not None and working.index.size < 10_000
     low, high = one.dual_boxes
     need = -working.frozen_dual.sum()
@@ -120,9 +122,9 @@ def test_rows_that_cannot_balance_are_not_frozen():
     one = rl.Problem(X, np.where(rare, 1, -1), rl.losses.Hinge(), rl.penalties.Ridge(1e-3))
     _, _, state = started(one)
     state.rows.place(np.array([0.0, 0.0, 0.0, 1.0]))
-    assert state.rows.freeze(rare.view(np.uint8), 0.9, np.inf) is None
+    assert state.rows.freeze(state.model.terms, rare.view(np.uint8), state.b, np.inf) is None
     length = row_lengths(state.model)
-    assert WorkingSet.split(state.rows, state.model, state.b, 0.0, length) is None
+    assert WorkingSet.split(state.rows, state.model, state.b, 0.0, length, FOREVER) is None
 
 
 def refused(method, state, *gaps):
@@ -173,12 +175,13 @@ def test_too_stiff_a_start_is_stepped_back_from():
     """The guard on inner steps: a huge first stiffness must not end the solve."""
     one = problem("hinge", 2000, 30, C=1e4)
     _, _, state = started(one)
-    schedule = replace(state.schedule, start=1e7, inner_steps=5)
+    schedule = state.schedule._replace(start=1e7, inner_steps=5)
     state.rows.set_multiplier(None)
-    state.rows.place(state.model.expand(state.b))
-    run = Run(state.rows, state.model, state.b, state.multipliers, schedule, smooth=False)
-    out = run.advance(1e-9, 400, Budget(400, np.inf, 1e-9))
-    assert out.guards > 0
+    state.rows.place(state.model.terms.expand(state.b))
+    terms = state.model.terms
+    run = _core.NewtonRun(terms, state.rows, None, state.b, *state.multipliers, schedule)
+    _, guards, _ = run.solve(1e-9, 400, np.inf)
+    assert guards > 0
     assert run.growth < 1e7
 
 
@@ -207,20 +210,16 @@ def test_large_means_cost_no_extra_steps(shift):
 
 def test_centred_variables_go_there_and_back():
     one = problem("pinball", 300, 4, constraints=rl.constraints.Monotone())
-    form = RectifiedForm.apply(one)
-    model = Model(form, form.argument_scale(), form.slope_width()[0])
+    model = Model(RectifiedForm.apply(one))
     rng = np.random.default_rng(0)
     coef, intercept = rng.standard_normal(4), 0.7
     again = model.to_user(model.from_user(coef, intercept))
     np.testing.assert_allclose(again[0], coef)
     assert again[1] == pytest.approx(intercept)
-    # gradients and Hessians follow the same change of variables
-    G, v = rng.standard_normal((5, 5)), rng.standard_normal(5)
-    jacobian = np.column_stack([model.expand(e) for e in np.eye(5)])
-    np.testing.assert_allclose(model.contract(v), jacobian.T @ v, atol=1e-12)
-    np.testing.assert_allclose(
-        model.contract_matrix((G + G.T).copy()), jacobian.T @ (G + G.T) @ jacobian, atol=1e-10
-    )
+    # gradients follow the same change of variables
+    v = rng.standard_normal(5)
+    jacobian = np.column_stack([model.terms.expand(e) for e in np.eye(5)])
+    np.testing.assert_allclose(model.terms.contract(v), jacobian.T @ v, atol=1e-12)
 
 
 def test_exact_zeros_and_exact_bounds():

@@ -21,6 +21,12 @@ from rectiline.solvers.smoothed import Smoothed
 N, D = 400, 1500
 
 
+def add_all(method, X, strength):
+    part = sp.csc_array(X)
+    pointers = part.indptr.astype(np.int64)
+    method.add(part.data, part.indices, pointers, np.full(D, strength))
+
+
 COSTS = {
     "hinge": (Hinge(), lambda y, w: lambda z: w @ cp.pos(1 - cp.multiply(y, z))),
     "pinball": (
@@ -85,7 +91,7 @@ def test_steps_solve_the_smoothed_problem(fit_intercept):
     mu, strength = 0.3, 2.0
     hinge = rl.Problem(X, y, Hinge(), L1(strength), fit_intercept=fit_intercept)
     method = _core.SmoothedL1(hinge.rows, fit_intercept)
-    method.add(hinge.design.view, np.arange(D), np.full(D, strength))
+    add_all(method, X, strength)
     method.place(np.zeros(D), 0.0)
     for _ in range(5):
         method.sweep(mu, True, np.inf)
@@ -106,7 +112,7 @@ def test_sweeps_descend():
     smooth = rl.Problem(X, y, rl.losses.SmoothedHinge(mu), L1(strength))
     hinge = rl.Problem(X, y, Hinge(), L1(strength))
     method = _core.SmoothedL1(hinge.rows, True)
-    method.add(hinge.design.view, np.arange(D), np.full(D, strength))
+    add_all(method, X, strength)
     method.place(np.zeros(D), 0.3)
     values = []
     for _ in range(8):

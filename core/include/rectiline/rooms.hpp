@@ -53,6 +53,7 @@ using namespace support;
 }  // namespace prox
 
 namespace newton {  // the semismooth Newton method of multipliers
+using namespace columns;
 using namespace design;
 using namespace rows;
 using namespace support;

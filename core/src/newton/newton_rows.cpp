@@ -136,19 +136,6 @@ void NewtonRows::set_direction(std::span<const double> db) {
     });
 }
 
-void NewtonRows::remember() {
-    remembered_ = t_;
-}
-
-void NewtonRows::set_direction_onwards() {
-    over_stretches(rows_.n, [&](std::int64_t first, std::int64_t last) {
-        for (std::int64_t i = first; i < last; ++i) {
-            dt_[i] = t_[i] - remembered_[i];
-            remembered_[i] = t_[i];
-        }
-    });
-}
-
 void NewtonRows::set_multiplier(std::span<const double> g) {
     assert(g.empty() || std::ssize(g) == rows_.n);
     evaluated_for_ = -1;

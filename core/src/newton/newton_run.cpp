@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <cassert>
 #include <cmath>
+#include <utility>
 
 namespace rectiline::newton {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kInnerShare = 0.05;  // Newton decrement against what the outer step moved
 constexpr double kLargestGrowth = 1e8, kLoosest = 1e12;
 constexpr double kStiff = 1e5;
@@ -17,75 +17,48 @@ constexpr std::int64_t kGuards = 4;  // outer steps that took too many inner one
 
 }  // namespace
 
-NewtonRun::NewtonRun(NewtonLoop& loop, NewtonRows& rows, FrozenTerms frozen,
-                     NewtonRunOptions options, std::span<const double> b,
+NewtonRun::NewtonRun(NewtonTerms terms, NewtonRows& rows, const FrozenTerms& frozen,
+                     NewtonSchedule schedule, double reference, std::span<const double> b,
                      std::span<const double> column, std::span<const double> constraint)
-    : loop_(loop),
-      rows_(rows),
-      frozen_(frozen),
-      options_(options),
-      exact_(options.smooth && loop.terms().n_kinked() == 0 && loop.terms().n_constraints() == 0),
-      b_(b.begin(), b.end()),
-      around_(b_),
-      column_(column.begin(), column.end()),
-      constraint_(constraint.begin(), constraint.end()),
-      next_column_(column_.size()),
-      next_constraint_(constraint_.size()),
-      proximal_(b_.size()),
-      growth_(options.schedule.start) {
-    assert(std::ssize(b) == loop.terms().order() && options.proximal.size() == b.size());
-    assert(std::ssize(column) == loop.terms().n_kinked());
-    assert(std::ssize(constraint) == loop.terms().n_constraints());
+    : NewtonLoop(std::move(terms), rows, frozen, b),
+      schedule_(schedule),
+      reference_(reference),
+      exact_(terms_.smooth && terms_.n_kinked() == 0 && terms_.n_constraints() == 0) {
+    assert(column.size() == column_.size() && constraint.size() == constraint_.size());
+    std::copy(column.begin(), column.end(), column_.begin());
+    std::copy(constraint.begin(), constraint.end(), constraint_.begin());
+    set_growth(schedule.start);
 }
 
-void NewtonRun::set_schedule(NewtonSchedule schedule) {
-    options_.schedule = schedule;
-    growth_ = schedule.start;
-}
-
-NewtonPoint NewtonRun::point() {
+void NewtonRun::set_growth(double growth) {
+    growth_ = std::min(growth, kLargestGrowth);
     for (std::size_t j = 0; j < proximal_.size(); ++j)
-        proximal_[j] = options_.proximal[j] / (growth_ * looseness_);
-    const double S = options_.smooth ? kInfinity : growth_ * options_.row_stiffness;
-    return {b_, around_, column_, constraint_, proximal_, growth_, S};
+        proximal_[j] = terms_.proximal[j] / (growth_ * looseness_);
+    S_ = terms_.smooth ? kOpen : growth_ * terms_.row_stiffness;
 }
 
 NewtonProgress NewtonRun::minimise(std::int64_t max_steps, double target, Interrupt& interrupt) {
-    const std::int64_t most = std::min(max_steps, options_.schedule.inner_steps);
-    return loop_.minimise(rows_, frozen_, point(), {most, kInnerShare, exact_ ? target : 0.0},
-                          interrupt);
+    const std::int64_t most = std::min(max_steps, schedule_.inner_steps);
+    return NewtonLoop::minimise({most, kInnerShare, exact_ ? target : 0.0}, interrupt);
 }
 
 void NewtonRun::estimate(RowValues sums) {
-    const NewtonEstimate found = loop_.estimate(rows_, frozen_, point(), sums);
+    const NewtonEstimate found = NewtonLoop::estimate(sums);
     gap_ = found.gap, column_gap_ = found.column_gap, objective_ = found.objective;
 }
 
 double NewtonRun::relative_gap() const {
-    const double size =
-        std::max({std::fabs(objective_), std::fabs(objective_ - gap_), options_.reference});
+    const double size = std::max({std::fabs(objective_), std::fabs(objective_ - gap_), reference_});
     return gap_ / std::max(size, 1e-300);
-}
-
-void NewtonRun::update_multipliers() {
-    rows_.update_multipliers();
-    loop_.slopes(point(), next_column_, next_constraint_);
-    column_.swap(next_column_);
-    constraint_.swap(next_constraint_);
-    around_ = b_;
-}
-
-void NewtonRun::grow() {
-    growth_ = std::min(growth_ * options_.schedule.factor, kLargestGrowth);
 }
 
 NewtonOutcome NewtonRun::solve(double target, std::int64_t max_steps, Interrupt& interrupt) {
     NewtonOutcome out{0, 0, false};
-    double last = kInfinity, best = kInfinity;
+    double last = kOpen, best = kOpen;
     int worse = 0;
     if (std::isfinite(gap_)) {  // called again: what it ended with was not good enough
         update_multipliers();
-        grow();
+        set_growth(schedule_.factor * growth_);
     }
     for (;;) {
         const NewtonProgress inner = minimise(max_steps - out.steps, target, interrupt);
@@ -95,16 +68,18 @@ NewtonOutcome NewtonRun::solve(double target, std::int64_t max_steps, Interrupt&
         const double relative = relative_gap();
         out.failed = out.failed || std::isnan(relative);
         if (relative <= target || out.failed || inner.interrupted ||
-            interrupt.poll(2 * rows_.n() * loop_.terms().order()) || out.steps >= max_steps)
+            interrupt.poll(2 * rows_.n() * terms_.order()) || out.steps >= max_steps)
             return out;
         update_multipliers();
         if (column_gap_ > 0.5 * gap_) looseness_ = std::min(kLoosen * looseness_, kLoosest);
-        if (inner.steps >= options_.schedule.inner_steps) {
+        double growth = growth_;
+        if (inner.steps >= schedule_.inner_steps) {
             ++out.guards;
-            growth_ /= std::pow(options_.schedule.factor, 1.5);
+            growth /= std::pow(schedule_.factor, 1.5);
         } else if (relative > 0.1 * last) {
-            grow();
+            growth *= schedule_.factor;
         }
+        set_growth(growth);
         last = relative;
         worse = relative < best || growth_ < kStiff ? 0 : worse + 1;
         best = std::min(best, relative);
@@ -120,12 +95,8 @@ double NewtonRun::look(Interrupt& interrupt) {
     minimise(0, 1.0, interrupt);
     estimate(rows_.values());
     const double relative = relative_gap();
-    gap_ = kInfinity;  // nothing has been solved yet
+    gap_ = kOpen;  // nothing has been solved yet
     return relative;
-}
-
-void NewtonRun::polish(std::span<double> b) {
-    loop_.polish(point(), b);
 }
 
 void NewtonRun::move_to_polished() {
@@ -134,8 +105,9 @@ void NewtonRun::move_to_polished() {
     b_.swap(moved);
 }
 
-void NewtonRun::constraint_multipliers(std::span<double> xi) {
-    loop_.slopes(point(), next_column_, xi);
+void NewtonRun::constraint_multipliers(std::span<double> xi) const {
+    for (std::int64_t r = 0; r < terms_.n_constraints(); ++r)
+        xi[r] = constraint_slope(r, terms_.constraint_value(r, b_));
 }
 
 }  // namespace rectiline::newton

@@ -7,10 +7,62 @@
 
 namespace rectiline::newton {
 
+void NewtonTerms::set_columns(const ColumnFunctions& columns, std::span<const double> unit,
+                              bool intercept) {
+    d = columns.d;
+    const auto order = static_cast<std::size_t>(d) + intercept;
+    scale.assign(unit.begin(), unit.end());
+    scale.resize(order, 1.0);
+    rho.assign(order, 0.0), l1.assign(order, 0.0);
+    lower.assign(order, -kOpen), upper.assign(order, kOpen);
+    for (std::int64_t j = 0; j < d; ++j) {
+        const Column column = columns[j];
+        rho[j] = column.rho * unit[j] * unit[j], l1[j] = column.l1 * unit[j];
+        lower[j] = column.lower / unit[j], upper[j] = column.upper / unit[j];
+        if (l1[j] > 0 || column.is_bounded()) kinked.push_back(j);
+    }
+    constraint_stiffness = 10 * stiffness;
+    set_stiffness();
+}
+
+void NewtonTerms::set_stiffness() {
+    column_stiffness.resize(kinked.size());
+    for (std::int64_t k = 0; k < n_kinked(); ++k) {
+        const double pull = l1[kinked[k]];
+        column_stiffness[k] = pull > 0 ? 20 * pull / argument_scale : 10 * stiffness;
+    }
+    // The proximal term holds columns whose own curvature cannot be relied on. A weak penalty that
+    // is not tiny makes the Newton matrix safe without.
+    proximal.assign(rho.size(), 0.0);
+    const auto weaker = [&](double share) {
+        return [bound = share * stiffness](double own) { return own < bound; };
+    };
+    if (!std::any_of(rho.begin(), rho.end(), weaker(1e-9))) return;
+    std::transform(rho.begin(), rho.end(), proximal.begin(),
+                   [&](double own) { return weaker(1e-2)(own) ? 1e-3 * stiffness : 0.0; });
+}
+
+NewtonTerms NewtonTerms::times_strength(double factor) const {
+    NewtonTerms other = *this;
+    for (double& entry : other.rho)
+        entry *= factor;
+    for (double& entry : other.l1)
+        entry *= factor;
+    other.set_stiffness();
+    return other;
+}
+
 void NewtonTerms::expand(std::span<const double> b, std::span<double> user) const {
     for (std::int64_t j = 0; j < order(); ++j)
         user[j] = b[j] * scale[j];
     if (!center.empty()) user[d] -= dot(center.data(), user.data(), d);
+}
+
+void NewtonTerms::shrink(std::span<const double> user, std::span<double> b) const {
+    std::copy(user.begin(), user.end(), b.begin());
+    if (!center.empty()) b[d] += dot(center.data(), user.data(), d);
+    for (std::int64_t j = 0; j < order(); ++j)
+        b[j] /= scale[j];
 }
 
 void NewtonTerms::contract(std::span<const double> gradient, std::span<double> out) const {
@@ -48,6 +100,17 @@ NewtonTerms::Kink NewtonTerms::kink(std::int64_t k, double b, double multiplier,
     const double target = std::clamp(soft, lower[j], upper[j]);
     const bool held = (l1[j] > 0 && std::fabs(w) <= limit) || soft <= lower[j] || soft >= upper[j];
     return {stiff * (w - target), target, held};
+}
+
+void NewtonTerms::set_multipliers(std::span<const double> b, std::span<const double> gradient,
+                                  std::span<double> column) const {
+    for (std::int64_t k = 0; k < n_kinked(); ++k) {
+        const std::int64_t j = kinked[k];
+        // Beyond an l1 term only a bound can pull, and only outwards.
+        const double most = upper[j] < kOpen ? kOpen : l1[j];
+        const double least = lower[j] > -kOpen ? -kOpen : -l1[j];
+        column[k] = std::clamp(-gradient[j] - rho[j] * b[j], least, most);
+    }
 }
 
 double NewtonTerms::constraint_value(std::int64_t r, std::span<const double> b) const {
@@ -111,6 +174,11 @@ RECTILINE_MULTIVERSION double quadratic_form(const double* Q, const double* b, s
 }
 
 }  // namespace
+
+void FrozenTerms::contract(const NewtonTerms& terms) {
+    terms.contract(linear, linear);
+    if (!quadratic.empty()) terms.contract_matrix(quadratic);
+}
 
 void FrozenTerms::add_gradient(std::span<const double> b, std::span<double> gradient) const {
     for (std::size_t j = 0; j < linear.size(); ++j)

@@ -41,55 +41,19 @@ SmoothedL1::SmoothedL1(RowFunctions rows, bool intercept)
     place({}, 0.0);
 }
 
-// Calls use(k, i, x) for the entries x of row i in columns[k] of X, rows in order.
-template <class Use>
-void SmoothedL1::visit(const DesignView& X, std::span<const std::int64_t> columns, Use&& use) {
-    std::visit(
-        [&](const auto& view) {
-            if constexpr (requires { view.row_stride; }) {
-                for (std::int64_t i = 0; i < view.n; ++i)
-                    for (std::size_t k = 0; k < columns.size(); ++k)
-                        use(k, i, view.row(i)[columns[k] * view.column_stride]);
-            } else if (view.by_rows) {
-                const std::int64_t entries = view.pointers[view.n];
-                std::int64_t i = 0;
-                for (std::int64_t e = 0; e < entries; ++e) {
-                    const std::int32_t k = slot_[view.indices[e]];
-                    if (k < 0) continue;
-                    while (view.pointers[i + 1] <= e)
-                        ++i;
-                    use(static_cast<std::size_t>(k), i, view.values[e]);
-                }
-            } else {
-                for (std::size_t k = 0; k < columns.size(); ++k) {
-                    const auto line = view.line(columns[k]);
-                    for (std::int64_t e = 0; e < line.size(); ++e)
-                        use(k, static_cast<std::int64_t>(line.indices[e]), line.values[e]);
-                }
-            }
-        },
-        X);
-}
-
-void SmoothedL1::add(const DesignView& X, std::span<const std::int64_t> columns,
-                     std::span<const double> l1) {
-    slot_.assign(static_cast<std::size_t>(n_columns(X)), -1);
-    for (std::size_t k = 0; k < columns.size(); ++k)
-        slot_[columns[k]] = static_cast<std::int32_t>(k);
-    std::vector<std::int64_t> next(columns.size() + 1, 0);
-    visit(X, columns, [&](std::size_t k, std::int64_t, double) { ++next[k + 1]; });
-    next[0] = start_.back();
-    for (std::size_t k = 1; k < next.size(); ++k)
-        start_.push_back(next[k] += next[k - 1]);
-    row_.resize(static_cast<std::size_t>(start_.back()));
-    value_.resize(row_.size());
-    square_.resize(square_.size() + columns.size(), 0.0);
-    double* square = square_.data() + count();
-    visit(X, columns, [&](std::size_t k, std::int64_t i, double x) {
-        const std::int64_t e = next[k]++;
-        row_[e] = static_cast<std::int32_t>(i), value_[e] = rows_.direction[i] * x;
-        square[k] += rows_.weight[i] * x * x;
-    });
+void SmoothedL1::add(std::span<const double> values, std::span<const std::int32_t> indices,
+                     std::span<const std::int64_t> pointers, std::span<const double> l1) {
+    const std::int64_t before = start_.back();
+    for (std::size_t k = 0; k < l1.size(); ++k) {
+        double square = 0;
+        for (std::int64_t e = pointers[k]; e < pointers[k + 1]; ++e) {
+            const std::int32_t i = indices[e];
+            row_.push_back(i), value_.push_back(rows_.direction[i] * values[e]);
+            square += rows_.weight[i] * values[e] * values[e];
+        }
+        start_.push_back(before + pointers[k + 1]);
+        square_.push_back(square);
+    }
     l1_.insert(l1_.end(), l1.begin(), l1.end());
     b_.resize(l1_.size(), 0.0);
     trust_.resize(l1_.size(), kFirstTrust);

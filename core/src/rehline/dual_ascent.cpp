@@ -4,6 +4,7 @@
 #include "rectiline/design/row_access.hpp"
 
 #include <algorithm>
+#include <cassert>
 #include <cmath>
 
 namespace rectiline::rehline {
@@ -43,23 +44,15 @@ ConstraintDuals::ConstraintDuals(LinearConstraints constraints, const ColumnFunc
       slack_(dual_.size()) {
     const std::int64_t m = size(), d = columns.d;
     if (m == 0) return;
-    // A few rows by columns are copied once: gathering them in every sweep would need memory.
+    entries_per_row_ = d;
     std::visit(
         [&]<class View>(const View& A) {
-            entries_per_row_ = d;
-            if constexpr (requires { A.pointers; }) {
+            if constexpr (requires { A.pointers; })
                 entries_per_row_ = 1 + static_cast<std::int64_t>(A.pointers[m]) / m;
-            } else {
-                if (A.rows_contiguous()) return;
-                copied_.resize(static_cast<std::size_t>(m * d));
-                for (std::int64_t k = 0; k < m; ++k)
-                    for (std::int64_t j = 0; j < d; ++j)
-                        copied_[k * d + j] =
-                            static_cast<double>(A.data[k * A.row_stride + j * A.column_stride]);
-            }
+            else
+                assert(A.rows_contiguous());
         },
         constraints.A);
-    if (!copied_.empty()) constraints_.A = DenseView<double>{copied_.data(), m, d, d, 1};
     std::vector<double> inverse(static_cast<std::size_t>(d));
     for (std::int64_t j = 0; j < d; ++j)
         inverse[j] = 1.0 / columns.rho[j];

@@ -18,6 +18,7 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr std::int64_t n = 90, d = 5;
+const FrozenTerms kNothingFrozen;
 
 using Terms = samples::OwnedTerms;
 
@@ -38,24 +39,22 @@ void check_run(const Curve& curve, bool smooth, double ridge, double pull) {
     const samples::OwnedRows owned(curve, n, 4);
     const RowFunctions rows = owned.view();
     const Dense<double> dense(X, d, 1);
-    const Terms terms(d, false, ridge, pull);
-    const std::vector<double> proximal(d, ridge > 0 ? 0.0 : 0.1);
+    Terms terms(d, false, ridge, pull);
+    terms.view.smooth = smooth;
+    terms.view.proximal.assign(d, ridge > 0 ? 0.0 : 0.1);
     const std::vector<double> zero(d, 0.0), column(terms.kinked.size(), 0.0);
     const double target = 1e-8;
     double lowest = kInfinity, highest = -kInfinity;
     for (const double start : {1.0, 30.0, 1e7}) {
-        NewtonLoop loop(terms.view);
         NewtonRows set(dense.view, rows, false);
         set.place(zero);
         set.set_multiplier({});
-        const std::int64_t inner = start > 1e6 ? 3 : 15;
-        const NewtonRunOptions options{{start, 3.0, inner}, 1.0, proximal, smooth, 0.0};
-        NewtonRun run(loop, set, {}, options, zero, column, {});
+        const NewtonSchedule schedule{start, 3.0, start > 1e6 ? 40 : 15};
+        NewtonRun run(terms.view, set, kNothingFrozen, schedule, 0.0, zero, column, {});
         Interrupt never;
         const double first = run.look(never);
         if (ridge > 0) CHECK(first > target);
         CHECK(run.solve(0.0, 2, never).steps <= 2);  // stopped early, then gone on with
-        if (start > 1e6) run.set_schedule({1.0, 3.0, 15});
         NewtonOutcome out = run.solve(target, 500, never);
         CHECK(!out.failed);
         CHECK(run.relative_gap() <= target);
@@ -85,14 +84,11 @@ void check_guard(const Curve& curve) {
     const samples::OwnedRows owned(curve, n, 6);
     const Dense<double> dense(X, d, 1);
     const Terms terms(d, false, 1e-3, 0.0);
-    const std::vector<double> proximal(d, 0.0);
     const std::vector<double> zero(d, 0.0), column(terms.kinked.size(), 0.0);
-    NewtonLoop loop(terms.view);
     NewtonRows set(dense.view, owned.view(), false);
     set.place(zero);
     set.set_multiplier({});
-    const NewtonRunOptions options{{1e7, 3.0, 2}, 1.0, proximal, false, 0.0};
-    NewtonRun run(loop, set, {}, options, zero, column, {});
+    NewtonRun run(terms.view, set, kNothingFrozen, {1e7, 3.0, 2}, 0.0, zero, column, {});
     Interrupt never;
     const NewtonOutcome out = run.solve(1e-12, 400, never);
     CHECK(out.guards > 0);
@@ -105,14 +101,11 @@ void check_nan(const Curve& curve) {
     const samples::OwnedRows owned(curve, n, 6);
     const Dense<double> dense(X, d, 1);
     const Terms terms(d, false, 1.0, 0.0);
-    const std::vector<double> proximal(d, 0.0);
     std::vector<double> start(d, std::numeric_limits<double>::quiet_NaN());
-    NewtonLoop loop(terms.view);
     NewtonRows set(dense.view, owned.view(), false);
     set.place(start);
     set.set_multiplier({});
-    const NewtonRunOptions options{{1.0, 3.0, 15}, 1.0, proximal, false, 0.0};
-    NewtonRun run(loop, set, {}, options, start, {}, {});
+    NewtonRun run(terms.view, set, kNothingFrozen, {1.0, 3.0, 15}, 0.0, start, {}, {});
     Interrupt never;
     const NewtonOutcome out = run.solve(1e-8, 1'000'000'000, never);
     CHECK(out.failed && out.steps <= 15);
@@ -124,17 +117,16 @@ void check_threads(const Curve& curve, bool smooth) {
     const Matrix X(many, d, 3, 1.0);
     const samples::OwnedRows owned(curve, many, 4);
     const Dense<double> dense(X, d, 1);
-    const Terms terms(d, false, 1.0, 0.0);
-    const std::vector<double> proximal(d, 0.0), zero(d, 0.0);
+    Terms terms(d, false, 1.0, 0.0);
+    terms.view.smooth = smooth;
+    const std::vector<double> zero(d, 0.0);
     std::vector<double> found[2];
     for (const int threads : {1, 3}) {
         rectiline::support::set_thread_count(threads);
-        NewtonLoop loop(terms.view);
         NewtonRows set(dense.view, owned.view(), false);
         set.place(zero);
         set.set_multiplier({});
-        const NewtonRunOptions options{{1.0, 3.0, 15}, 1.0, proximal, smooth, 0.0};
-        NewtonRun run(loop, set, {}, options, zero, {}, {});
+        NewtonRun run(terms.view, set, kNothingFrozen, {1.0, 3.0, 15}, 0.0, zero, {}, {});
         Interrupt never;
         CHECK(!run.solve(1e-4, 30, never).failed);
         const auto b = run.b();

@@ -4,7 +4,6 @@
 #include "check.hpp"
 #include "samples.hpp"
 #include <cmath>
-#include <numeric>
 #include <vector>
 
 using namespace rectiline::newton;
@@ -25,19 +24,26 @@ void check_slope(const Curve& curve, double w, double s, double mu) {
 
 void check_optimum(const Curve& curve, double mu, bool intercept, std::int64_t first_columns) {
     const samples::Matrix X(n, d, 5);
-    const samples::Compressed<double, std::int32_t> stored(X, false);
     const samples::OwnedRows owned(curve, n, 6);
     const RowFunctions rows = owned.view();
     SmoothedL1 method(rows, intercept);
     Interrupt never;
-    std::vector<std::int64_t> columns(static_cast<std::size_t>(d));
-    std::iota(columns.begin(), columns.end(), 0);
-    const Vector l1(static_cast<std::size_t>(d), kStrength);
-    const auto some = static_cast<std::size_t>(first_columns);
+    const auto add = [&](std::int64_t first, std::int64_t last) {
+        Vector values;
+        std::vector<std::int32_t> indices;
+        std::vector<std::int64_t> pointers{0};
+        for (std::int64_t j = first; j < last; ++j) {
+            for (std::int64_t i = 0; i < n; ++i)
+                values.push_back(X(i, j)), indices.push_back(static_cast<std::int32_t>(i));
+            pointers.push_back(std::ssize(values));
+        }
+        method.add(values, indices, pointers,
+                   Vector(static_cast<std::size_t>(last - first), kStrength));
+    };
     // Columns come in two parts, as a method that grows its set adds them.
-    method.add(stored.view, {columns.data(), some}, {l1.data(), some});
+    add(0, first_columns);
     method.sweep(mu, true, never);
-    method.add(stored.view, {columns.data() + some, d - some}, {l1.data() + some, d - some});
+    add(first_columns, d);
     for (int k = 0; k < 20; ++k)
         method.sweep(mu, k % 4 == 0, never);
     for (int k = 0; k < 100 && std::fabs(method.step(mu, never)) > 1e-12; ++k) {

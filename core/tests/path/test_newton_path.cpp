@@ -51,10 +51,11 @@ void check_path(const Curve& curve, bool smooth, bool ridge) {
     const samples::OwnedRows owned(curve, n, 4);
     const RowFunctions rows = owned.view();
     const Dense<double> dense(X, d, 1);
-    const Terms terms(d, true, ridge ? 1.0 : 0.0, ridge ? 0.0 : 1.0);
+    Terms terms(d, true, ridge ? 1.0 : 0.0, ridge ? 0.0 : 1.0);
     NewtonRows set(dense.view, rows, true), fresh_set(dense.view, rows, true);
-    const NewtonUnits units{1.0, static_cast<double>(n), 1.0, smooth};
-    NewtonPath path(set, terms.view, 1.0, units);
+    terms.view.smooth = smooth;
+    terms.view.stiffness = static_cast<double>(n);
+    NewtonPath path(set, terms.view, 1.0);
     const std::vector<double> zero(d + 1, 0.0), no_slopes(static_cast<std::size_t>(n), 0.0);
     path.place(zero, no_slopes);
     Interrupt never;
@@ -74,7 +75,7 @@ void check_path(const Curve& curve, bool smooth, bool ridge) {
             CHECK(objective(X, rows, terms, strength, moved) >= best * (1 - 2 * target));
         }
         check_multipliers(path, rows, std::isfinite(curve.highest_slope() - curve.lowest_slope()));
-        NewtonPath fresh(fresh_set, terms.view, 1.0, units);  // straight to this strength
+        NewtonPath fresh(fresh_set, terms.view, 1.0);  // straight to this strength
         fresh.place(zero, no_slopes);
         CHECK(fresh.move(strength, target, 500, never).relative_gap <= target);
         fresh.coefficients(other);

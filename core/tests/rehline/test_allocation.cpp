@@ -74,14 +74,13 @@ int main() {
     const samples::Dense<double> by_rows(X, X.d, 1), by_columns(X, 1, X.n);
     const samples::Dense<float> single(X, X.d, 1);
     const samples::Compressed<double, std::int32_t> compressed(X, true);
-    const samples::Dense<double> rows(A, A.d, 1), columns(A, 1, A.n);
+    const samples::Dense<double> rows(A, A.d, 1);
     const samples::Compressed<double, std::int64_t> sparse_rows(A, true);
     const DenseView<double> none{nullptr, 0, 6, 6, 1};
     for (const DesignView& view : {DesignView(by_rows.view), DesignView(by_columns.view),
                                    DesignView(single.view), DesignView(compressed.view)})
         for (const DesignView& constraints :
-             {DesignView(none), DesignView(rows.view), DesignView(columns.view),
-              DesignView(sparse_rows.view)})
+             {DesignView(none), DesignView(rows.view), DesignView(sparse_rows.view)})
             for (const bool intercept : {false, true})
                 for (const double l1 : {0.0, 0.5})
                     check_layout(view, constraints, intercept, l1);

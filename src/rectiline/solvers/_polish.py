@@ -14,6 +14,7 @@ import numpy as np
 
 from rectiline._typing import Vector
 from rectiline.problems import Certificate, DualPoint, Problem
+from rectiline.problems.forms import FormPoint, ProblemForm
 from rectiline.problems.intercepts import middle_intercept
 from rectiline.solvers._base import Budget, Pair, Stage, Step
 from rectiline.solvers._optimality import optimality_step
@@ -34,31 +35,11 @@ _ROUNDING = 1e-14  # relative gap that a central intercept may cost
 _INSIDE = 1e-9  # a multiplier this far from its ends, relative, pins the intercept
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class PairForm:
-    """The problem in its own terms, for a method that needs no other."""
-
-    problem: Problem
-
-    @classmethod
-    def apply(cls, problem: Problem) -> PairForm:
-        """Return the form of `problem`."""
-        return cls(problem)
-
-    def point_of(self, coef: Vector, intercept: float, dual: DualPoint) -> Pair:
-        """Return a pair as a point of the form."""
-        return Pair(coef, intercept, dual)
-
-    def invert(self, point: Pair) -> Pair:
-        """Return a point of the form as a pair."""
-        return point
-
-
 @dataclass(slots=True, eq=False)
 class PolishState:
     """The pair at hand, the best certificate seen and how many steps did not improve it."""
 
-    problem: Problem
+    form: ProblemForm
     pair: Pair | None
     best: float = np.inf
     steps: int = 0
@@ -70,7 +51,7 @@ class Polish:
     """Newton's method on the optimality conditions, as a solver without options."""
 
     name: ClassVar[str] = "polish"
-    form: ClassVar[type[Any]] = PairForm
+    form: ClassVar[type[Any]] = ProblemForm
     default_max_iter: ClassVar[int] = 100  # never reached: it gives up after a few steps
     first_burst: ClassVar[int] = 1
 
@@ -83,24 +64,24 @@ class Polish:
             return f"X has more than {_MOST_ENTRIES} entries"
         return None
 
-    def start(self, form: PairForm, warm: Pair | None, seed: int) -> PolishState:
+    def start(self, form: ProblemForm, warm: FormPoint | None, seed: int) -> PolishState:
         """Return the state at the best pair; without one there is nothing to polish."""
-        return PolishState(form.problem, warm)
+        return PolishState(form, None if warm is None else Pair(*form.invert(warm)))
 
     def advance(self, state: PolishState, budget: Budget) -> Step:
         """Take one step; after a wrong guess of the pieces the next one starts nearer."""
         moved = None
         if state.pair is not None and state.steps < _STEPS and state.failures < _MOST_FAILURES:
-            moved = optimality_step(state.problem, state.pair)
+            moved = optimality_step(state.form.problem, state.pair)
         if moved is None:
             return Step(0, False, exhausted=True)
         state.pair, state.steps = moved, state.steps + 1
         return Step(1, False)
 
-    def point(self, state: PolishState) -> Pair:
+    def point(self, state: PolishState) -> FormPoint:
         """Return the pair at hand."""
         assert state.pair is not None
-        return state.pair
+        return state.form.point_of(*state.pair)
 
     def learn(self, state: PolishState, certificate: Certificate) -> None:
         """Count the steps that did not help."""

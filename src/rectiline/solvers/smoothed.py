@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
+from scipy import sparse as sp
 
 from rectiline import _core
 from rectiline._costs import SECONDS_PER_ENTRY
@@ -65,8 +66,13 @@ class SmoothedState:
         """Let columns join."""
         checkpoint(seconds=2 * SECONDS_PER_ENTRY * self.form.design.n_stored)
         self.columns = np.concatenate([self.columns, columns])
-        l1 = self.form.columns.l1[columns]
-        self.method.add(self.form.design.view, columns.astype(np.int64), l1)
+        part = sp.csc_array(self.form.design.X[:, columns])
+        self.method.add(
+            part.data.astype(np.float64, copy=False),
+            part.indices.astype(np.int32, copy=False),
+            part.indptr.astype(np.int64),
+            self.form.columns.l1[columns],
+        )
 
     def look(self) -> float:
         """Look at all columns; return the relative gap of the best point and the best bound."""
@@ -114,24 +120,25 @@ class SmoothedState:
 class Smoothed:
     """Proximal Newton steps on a smoothed loss, `solver="smoothed"`; its fields are options.
 
-    Parameters
-    ----------
-    smoothing : float, default=0.25
-        First smoothing width, in units of the margin or of the spread of y.
-    hands_over : bool, default=False
-        Whether to stop at a gap of 0.001, for `generation` to go on from there.
+        Parameters
+        ----------
+        smoothing : float, default=0.25
+            First smoothing width, in units of the margin or of the spread of y.
+        hands_over : bool, default=False
+            Whether to stop at a gap of 0.001, for `generation` to go on from there.
 
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import rectiline as rl
-    >>> rng = np.random.default_rng(0)
-    >>> X = rng.standard_normal((200, 50))
-    >>> y = np.sign(X[:, 0] + 0.1 * rng.standard_normal(200))
-    >>> problem = rl.Problem(X, y, rl.losses.Hinge(), rl.penalties.L1(5.0))
-    >>> solution = rl.solve(problem, solver="smoothed", tol=0.01)
-    >>> solution.certificate.relative_gap <= 0.01
-    True
+        Examples
+        --------
+        >>> import numpy as np
+    from scipy import sparse as sp
+        >>> import rectiline as rl
+        >>> rng = np.random.default_rng(0)
+        >>> X = rng.standard_normal((200, 50))
+        >>> y = np.sign(X[:, 0] + 0.1 * rng.standard_normal(200))
+        >>> problem = rl.Problem(X, y, rl.losses.Hinge(), rl.penalties.L1(5.0))
+        >>> solution = rl.solve(problem, solver="smoothed", tol=0.01)
+        >>> solution.certificate.relative_gap <= 0.01
+        True
     """
 
     smoothing: float = 0.25

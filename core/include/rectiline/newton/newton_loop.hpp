@@ -2,10 +2,10 @@
 // fixed multipliers and penalty parameters,
 //
 //     min over b   sum_i envelope_i(t_i(b)) + sum_j rho_j/2 b_j^2 + envelopes of kinked columns and
-//                  constraints + frozen rows + proximal term around `around`,
+//                  constraints + frozen rows + proximal term around `around_`,
 //
 // by Newton steps with an exact search along each direction. When to stop, how stiff the envelopes
-// are and when multipliers move is decided by the caller.
+// are and when multipliers move is decided by those who inherit from it.
 #pragma once
 
 #include "rectiline/newton/newton_rows.hpp"
@@ -19,17 +19,6 @@
 #include <vector>
 
 namespace rectiline::newton {
-
-// Everything an outer step holds fixed but `b`.
-struct NewtonPoint {
-    std::span<double> b;
-    std::span<const double> around;             // of the proximal term
-    std::span<const double> column_multiplier;  // per kinked column
-    std::span<const double> constraint_multiplier;
-    std::span<const double> proximal;  // weight per variable
-    double growth;  // of the penalty parameters of kinked columns and constraints
-    double S;       // penalty parameter of the rows, per unit of weight
-};
 
 struct NewtonGoal {
     std::int64_t max_steps;
@@ -49,34 +38,47 @@ struct NewtonEstimate {
 
 class NewtonLoop {
   public:
-    explicit NewtonLoop(NewtonTerms terms);
     const NewtonTerms& terms() const { return terms_; }
+    const NewtonRows& rows() const { return rows_; }
+    const std::vector<double>& b() const { return b_; }
+    // b with columns on the kinks that they have reached.
+    void polish(std::span<double> b) const;
 
-    NewtonProgress minimise(NewtonRows& rows, const FrozenTerms& frozen, const NewtonPoint& at,
-                            const NewtonGoal& goal, Interrupt& interrupt);
+  protected:
+    // `rows`, `frozen` and what the terms look at must outlive this.
+    NewtonLoop(NewtonTerms terms, NewtonRows& rows, const FrozenTerms& frozen,
+               std::span<const double> b);
+
+    NewtonProgress minimise(const NewtonGoal& goal, Interrupt& interrupt);
     // Objective and gap of the pair at hand, given the sums over its rows.
-    NewtonEstimate estimate(NewtonRows& rows, const FrozenTerms& frozen, const NewtonPoint& at,
-                            RowValues sums);
-    // The multipliers at b, and b moved onto the kinks that its columns have reached.
-    void slopes(const NewtonPoint& at, std::span<double> column,
-                std::span<double> constraint) const;
-    void polish(const NewtonPoint& at, std::span<double> b) const;
-
-  private:
-    void set_gradient(NewtonRows& rows, const FrozenTerms& frozen, const NewtonPoint& at);
-    bool set_direction(NewtonRows& rows, const FrozenTerms& frozen, const NewtonPoint& at,
-                       Interrupt& interrupt);
-    double search(const NewtonRows& rows, const FrozenTerms& frozen, const NewtonPoint& at,
-                  double decrement);
-    double central_move(const NewtonPoint& at) const;
-    bool is_near(const NewtonRows& rows, const NewtonPoint& at, const NewtonGoal& goal,
-                 double decrement, double move);
+    NewtonEstimate estimate(RowValues sums);
+    double constraint_slope(std::int64_t r, double value) const {
+        return terms_.constraint_slope(r, value, constraint_[r], growth_);
+    }
+    void update_multipliers();  // of rows, columns and constraints to their slopes at b
 
     NewtonTerms terms_;
+    NewtonRows& rows_;
+    const FrozenTerms& frozen_;
+    std::vector<double> b_, around_, proximal_;
+    std::vector<double> column_, constraint_;  // multipliers: per kinked column, per constraint
+    double growth_ = 1;  // of the penalty parameters of kinked columns and constraints
+    double S_ = 1;       // penalty parameter of the rows, per unit of weight
+
+  private:
+    NewtonTerms::Kink kink(std::int64_t k, double b) const {
+        return terms_.kink(k, b, column_[k], growth_);
+    }
+    void set_gradient();
+    bool set_direction(Interrupt& interrupt);
+    double search(double decrement);
+    double central_move() const;
+    bool is_near(const NewtonGoal& goal, double decrement, double move);
+
     NewtonSystem system_;
     std::vector<double> gradient_, direction_, user_, diagonal_, value_, change_;
     std::vector<std::int64_t> active_;
-    double objective_ = 0;  // the last one known in this minimisation
+    double objective_known_ = 0;  // the last one in this minimisation
 };
 
 }  // namespace rectiline::newton

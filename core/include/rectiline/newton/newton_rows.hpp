@@ -15,12 +15,14 @@
 
 #include "rectiline/design/design.hpp"
 #include "rectiline/design/updated_gram.hpp"
+#include "rectiline/newton/newton_terms.hpp"
 #include "rectiline/rooms.hpp"
 #include "rectiline/rows/ramps.hpp"
 #include "rectiline/rows/rows.hpp"
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -30,15 +32,6 @@ struct RowValues {
     double loss;           // sum weight phi(t)
     double fenchel_young;  // of the pair (t, s)
 };
-
-struct Frozen {
-    bool balanced;             // the rows kept can balance the others
-    bool curved;               // some piece is
-    double low_sum, high_sum;  // sums of slopes between which the rows kept can choose
-    double loss;               // of the frozen rows
-};
-
-struct FreezeSums;
 
 class NewtonRows {
   public:
@@ -56,8 +49,6 @@ class NewtonRows {
     void place(std::span<const double> b);
     void place_at(std::span<const double> z);        // t at known predictions
     void set_direction(std::span<const double> db);  // the change of t along db
-    void remember();                                 // t, for the next call of
-    void set_direction_onwards();  // the change of t since it was remembered; remembers t
     // Multipliers from slopes in the predictions (g), clipped into their ranges; empty: all zero.
     void set_multiplier(std::span<const double> g);
 
@@ -91,19 +82,15 @@ class NewtonRows {
     const std::vector<double>& arguments() const { return t_; }
     // Distance of each t to its nearest knot; infinite for rows of zero weight.
     void slack(std::span<double> out) const;
-    // Frozen rows, those not marked in `keep`, stay on their piece: `linear` (order()) receives
-    // what their slopes add, `quadratic` (order()^2) what their curvature adds, if any piece is
-    // curved; `dual` their slopes in the predictions, 0 for the others. Nothing but the slopes is
-    // worked out if the rows kept could not balance the others under an intercept, up to the share
-    // `reserve` of what they can; nor if it is interrupted, which also counts as not balanced.
-    Frozen freeze(std::span<const double> keep, double reserve, std::span<double> linear,
-                  std::span<double> quadratic, std::span<double> dual, Interrupt& interrupt);
+    // What frozen rows, those not marked in `keep`, add as long as they stay on their piece, in the
+    // user's variables. `dual` receives their slopes in the predictions, 0 for the others. None if
+    // the rows kept could not balance the others under an intercept, or if it is interrupted.
+    std::optional<FrozenTerms> freeze(std::span<const std::uint8_t> keep, std::span<double> dual,
+                                      Interrupt& interrupt) const;
 
   private:
     struct Storage;
     void prepare_ramps(double S) const;
-    FreezeSums set_frozen(std::span<const double> keep, std::span<double> g);
-    void reachable_sums(std::span<const double> keep, const FreezeSums& sums, Frozen* out) const;
     void list_free() const;  // J, when it is asked for
 
     DesignView X_;
@@ -111,7 +98,7 @@ class NewtonRows {
     bool intercept_;
     std::shared_ptr<Storage> storage_;  // owned arrays of a subset
 
-    std::vector<double> t_, dt_, s_, multiplier_, imaged_, change_, remembered_;
+    std::vector<double> t_, dt_, s_, multiplier_, imaged_, change_;
     std::vector<double> image_, image_change_;
     std::vector<double> saved_slopes_, saved_image_;
     std::vector<double> newton_weight_;       // per row, 0 outside J
@@ -123,9 +110,7 @@ class NewtonRows {
            moved_ = 0;  // S and result of the last evaluation; -1: not any more
     bool image_valid_ = false, image_current_ = false;
     std::int64_t images_ = 0;
-    UpdatedGram gram_, frozen_gram_;
-    // Slopes of the last freezing, X' times them, and what curved pieces weigh in its matrix.
-    std::vector<double> frozen_, frozen_image_, frozen_weight_;
+    UpdatedGram gram_;
     mutable std::vector<Ramps> ramps_;
     mutable double ramps_for_ = -1;
 };

@@ -14,12 +14,10 @@
 #pragma once
 
 #include "rectiline/newton/newton_loop.hpp"
-#include "rectiline/newton/newton_rows.hpp"
 #include "rectiline/rooms.hpp"
 #include "rectiline/support/interrupt.hpp"
 
 #include <cstdint>
-#include <limits>
 #include <span>
 #include <vector>
 
@@ -32,25 +30,17 @@ struct NewtonSchedule {
     std::int64_t inner_steps;
 };
 
-struct NewtonRunOptions {
-    NewtonSchedule schedule;
-    double row_stiffness;              // slope per argument at growth 1
-    std::span<const double> proximal;  // weight per variable at growth 1; 0: none
-    bool smooth;                       // the loss has no kinks: its rows need no envelope
-    double reference;                  // objective with the frozen rows, where known; or 0
-};
-
 struct NewtonOutcome {
     std::int64_t steps, guards;
     bool failed;
 };
 
-class NewtonRun {
+class NewtonRun : public NewtonLoop {
   public:
-    // `loop`, `rows` and what the options and `frozen` point to must outlive this.
-    NewtonRun(NewtonLoop& loop, NewtonRows& rows, FrozenTerms frozen, NewtonRunOptions options,
-              std::span<const double> b, std::span<const double> column,
-              std::span<const double> constraint);
+    // `reference`: objective with the frozen rows, where known; or 0.
+    NewtonRun(NewtonTerms terms, NewtonRows& rows, const FrozenTerms& frozen,
+              NewtonSchedule schedule, double reference, std::span<const double> b,
+              std::span<const double> column, std::span<const double> constraint);
 
     // Iterates until the estimated relative gap is at most `target`.
     NewtonOutcome solve(double target, std::int64_t max_steps, Interrupt& interrupt);
@@ -60,34 +50,24 @@ class NewtonRun {
     void estimate(RowValues sums);
     double relative_gap() const;
 
-    void set_schedule(NewtonSchedule schedule);
-    void forget_reference() { options_.reference = 0; }
+    void forget_reference() { reference_ = 0; }
 
-    const std::vector<double>& b() const { return b_; }
     const std::vector<double>& column() const { return column_; }
     const std::vector<double>& constraint() const { return constraint_; }
     double growth() const { return growth_; }
     double objective() const { return objective_; }
-    void polish(std::span<double> b);  // b with columns on the kinks that they have reached
-    void move_to_polished();           // the same in place
-    void constraint_multipliers(std::span<double> xi);  // at b
+    void move_to_polished();                                  // b, in place
+    void constraint_multipliers(std::span<double> xi) const;  // at b
 
   private:
-    NewtonPoint point();
+    void set_growth(double growth);
     NewtonProgress minimise(std::int64_t max_steps, double target, Interrupt& interrupt);
-    void update_multipliers();
-    void grow();
 
-    NewtonLoop& loop_;
-    NewtonRows& rows_;
-    FrozenTerms frozen_;
-    NewtonRunOptions options_;
-    bool exact_;  // no multipliers to iterate on: one minimisation is all
-    std::vector<double> b_, around_, column_, constraint_, next_column_, next_constraint_;
-    std::vector<double> proximal_;
-    double growth_, looseness_ = 1;  // by how much the proximal term is weaker than the growth says
-    double gap_ = std::numeric_limits<double>::infinity();
-    double column_gap_ = gap_, objective_ = gap_;
+    NewtonSchedule schedule_;
+    double reference_;
+    bool exact_;            // no multipliers to iterate on: one minimisation is all
+    double looseness_ = 1;  // by how much the proximal term is weaker than the growth says
+    double gap_ = kOpen, column_gap_ = kOpen, objective_ = kOpen;
 };
 
 }  // namespace rectiline::newton

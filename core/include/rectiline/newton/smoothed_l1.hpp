@@ -17,7 +17,6 @@
 // Only the columns that were added are stored, by columns.
 #pragma once
 
-#include "rectiline/design/design.hpp"
 #include "rectiline/rooms.hpp"
 #include "rectiline/rows/ramps.hpp"
 #include "rectiline/rows/rows.hpp"
@@ -33,9 +32,9 @@ class SmoothedL1 {
   public:
     SmoothedL1(RowFunctions rows, bool intercept);
 
-    // Adds columns of X, with their strengths, at coefficients of zero.
-    void add(const DesignView& X, std::span<const std::int64_t> columns,
-             std::span<const double> l1);
+    // Adds compressed columns of X, with their strengths, at coefficients of zero.
+    void add(std::span<const double> values, std::span<const std::int32_t> indices,
+             std::span<const std::int64_t> pointers, std::span<const double> l1);
     // Starts at coefficients of the columns that are there, and an intercept.
     void place(std::span<const double> b, double intercept);
 
@@ -59,8 +58,6 @@ class SmoothedL1 {
     struct Column {
         double slope, curvature;
     };
-    template <class Use>
-    void visit(const DesignView& X, std::span<const std::int64_t> columns, Use&& use);
     template <class RampsOf>
     Column look_at(std::int64_t j, double damping, const RampsOf& ramps) const;
     void add_column(std::int64_t j, double factor, std::vector<double>& t) const;
@@ -78,7 +75,6 @@ class SmoothedL1 {
     std::vector<Ramps> ramps_;
     // The columns: entries times directions, where they are, strengths, sums of squares,
     // coefficients, trust regions.
-    std::vector<std::int32_t> slot_;  // of each column of X among those that join, or -1
     std::vector<std::int64_t> start_{0};
     std::vector<std::int32_t> row_;
     std::vector<double> value_, l1_, square_, b_, trust_;

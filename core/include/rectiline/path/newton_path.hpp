@@ -8,8 +8,6 @@
 #pragma once
 
 #include "rectiline/newton/newton_loop.hpp"
-#include "rectiline/newton/newton_rows.hpp"
-#include "rectiline/newton/newton_terms.hpp"
 #include "rectiline/rooms.hpp"
 #include "rectiline/support/interrupt.hpp"
 
@@ -19,24 +17,16 @@
 
 namespace rectiline::path {
 
-// Natural units of the problem, see the model of the solver.
-struct NewtonUnits {
-    double row_stiffness;  // slope per argument of one row
-    double stiffness;      // of all rows together
-    double argument_scale;
-    bool smooth;  // losses without kinks need no envelopes
-};
-
 struct PathStep {
     std::int64_t steps;
     double relative_gap;  // estimated
     bool failed, interrupted;
 };
 
-class NewtonPath {
+class NewtonPath : public NewtonLoop {
   public:
     // `terms` are those at strength `strength`, without constraints; `rows` must outlive this.
-    NewtonPath(NewtonRows& rows, const NewtonTerms& terms, double strength, NewtonUnits units);
+    NewtonPath(NewtonRows& rows, const NewtonTerms& terms, double strength);
 
     // Starts at coefficients in the user's units (intercept last) and slopes in the predictions.
     void place(std::span<const double> user, std::span<const double> g);
@@ -45,7 +35,6 @@ class NewtonPath {
     void coefficients(std::span<double> user);
     // Slopes in the predictions, which sum to zero if possible.
     void dual(std::span<double> g) const;
-    const NewtonRows& rows() const { return rows_; }
 
   private:
     struct Gaps {
@@ -55,22 +44,15 @@ class NewtonPath {
     };
     Gaps with_multipliers_to_scale(double factor, Gaps still);
     void set_strength(double strength);
-    void predict(double strength);
-    void set_column_multipliers();
-    NewtonPoint point();
+    void set_row_growth(double growth);
     double cost_of_balance(double excess) const;
     Gaps gaps();
-    NewtonRows& rows_;
-    NewtonUnits units_;
+
+    NewtonTerms base_;
     double base_strength_, strength_;
-    std::vector<double> rho_, l1_, column_stiffness_;  // at the strength at hand
-    NewtonTerms base_, terms_;
-    NewtonLoop loop_;
-    std::vector<double> b_, around_, previous_, column_, proximal_, user_;
-    double growth_, mean_weight_;
-    double found_at_ = 0;           // strength at which the answer at hand was found
-    double previous_strength_ = 0;  // the same of the one before; 0: there is none
-    bool placed_ = false;           // nothing has been evaluated at this place yet
+    std::vector<double> user_;
+    double row_growth_ = 0, mean_weight_;
+    bool placed_ = false;  // nothing has been evaluated at this place yet
 };
 
 }  // namespace rectiline::path

@@ -12,7 +12,8 @@
 
 namespace rectiline::rehline {
 
-// Linear constraints A b + c >= 0, with equality where `equality` is set. A is dense or by rows.
+// Linear constraints A b + c >= 0, with equality where `equality` is set. The rows of A
+// lie in one piece.
 struct LinearConstraints {
     DesignView A;
     std::span<const double> c;
@@ -53,7 +54,6 @@ struct DualMove {
 class ConstraintDuals {
   public:
     ConstraintDuals(LinearConstraints constraints, const ColumnFunctions& columns);
-    ConstraintDuals(const ConstraintDuals&) = delete;  // the view may look at copied_
 
     std::int64_t size() const { return static_cast<std::int64_t>(dual_.size()); }
     const std::vector<double>& values() const { return dual_; }
@@ -70,7 +70,6 @@ class ConstraintDuals {
 
   private:
     LinearConstraints constraints_;
-    std::vector<double> copied_;  // A, where its rows were not contiguous
     std::vector<double> dual_, curvature_, slack_;
     std::int64_t entries_per_row_ = 0;
 };

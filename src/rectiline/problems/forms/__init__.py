@@ -3,11 +3,11 @@
 from rectiline.problems._inputs import curve_arrays, row_functions
 from rectiline.problems._task import Task
 from rectiline.problems._task_pieces import Pieces, Places
-from rectiline.problems.forms._base import Form
+from rectiline.problems.forms._base import Form, FormPoint, ProblemForm
 from rectiline.problems.forms._composite import CompositeForm
 from rectiline.problems.forms._epigraph import Epigraph, EpigraphForm
 from rectiline.problems.forms._linear_program import Levels, LinearProgramForm
-from rectiline.problems.forms._rectified import FormPoint, RectifiedForm
+from rectiline.problems.forms._rectified import RectifiedForm
 from rectiline.problems.forms._reduced import ReducedForm
 
 __all__ = [
@@ -20,6 +20,7 @@ __all__ = [
     "LinearProgramForm",
     "Pieces",
     "Places",
+    "ProblemForm",
     "RectifiedForm",
     "ReducedForm",
     "Task",

@@ -62,21 +62,11 @@ class NewtonFollower:
         kind = ReducedForm if _in_span(problem) else RectifiedForm
         self._form: RectifiedForm = kind.apply(problem)
         self.name = "reduced_newton" if kind is ReducedForm else "newton"
-        width, kinked = self._form.slope_width()
-        # The compiled path looks at the arrays of these two: they are kept alive here.
-        self._model = Model(self._form, self._form.argument_scale(), width)
-        self._rows = _core.NewtonRows(
+        self._model = Model(self._form)
+        rows = _core.NewtonRows(
             self._form.design.by_rows.view, self._form.rows, self._form.fit_intercept
         )
-        self._path = _core.NewtonPath(
-            self._rows,
-            self._model.loop,
-            problem.penalty.strength,
-            self._model.row_stiffness,
-            self._model.total_width / self._model.argument_scale,
-            self._model.argument_scale,
-            not kinked,
-        )
+        self._path = _core.NewtonPath(rows, self._model.terms, problem.penalty.strength)
         self._target = _AIM * target
 
     @staticmethod
@@ -100,8 +90,8 @@ class NewtonFollower:
     def place(self, coef: Vector, intercept: float, dual: DualPoint) -> None:
         """Start at a pair; its multipliers may lie outside their ranges."""
         point = self._form.point_of(coef, intercept, dual)
-        b = np.append(point.coef, intercept) if self._form.fit_intercept else point.coef
-        self._path.place(np.ascontiguousarray(b), np.ascontiguousarray(point.sample))
+        user = self._model.joined(point.coef, intercept)
+        self._path.place(user, np.ascontiguousarray(point.sample))
 
     def move(self, strength: float, seconds: float) -> Candidate | None:
         """Return a candidate at a strength; None if the target was not reached."""

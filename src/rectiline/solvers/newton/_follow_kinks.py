@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import time
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -19,8 +19,7 @@ from rectiline._typing import Vector
 from rectiline.problems import DualPoint, Problem
 from rectiline.problems.forms import FormPoint, RectifiedForm
 from rectiline.solvers._base import Budget, Candidate
-from rectiline.solvers.newton._model import Model, Multipliers
-from rectiline.solvers.newton._run import Run, Schedule
+from rectiline.solvers.newton._model import Model, Multipliers, Schedule
 from rectiline.solvers.newton._working_set import WorkingSet, row_lengths
 
 __all__ = ["KinkedFollower"]
@@ -42,8 +41,7 @@ _LATER_START = 1 / 25  # of the stiffness that the round before ended with
 _FACTOR, _INNER_STEPS = 3.0, 40  # of the schedule
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Pair:
+class _Pair(NamedTuple):
     """Scaled coefficients, their predictions, and multipliers."""
 
     b: Vector
@@ -53,8 +51,7 @@ class _Pair:
     objective: float  # estimated; 0 where it is not known
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Move:
+class _Move(NamedTuple):
     """How the pair moved from one strength to the next."""
 
     b: Vector
@@ -70,7 +67,7 @@ class KinkedFollower:
     def __init__(self, problem: Problem, target: float) -> None:
         assert problem.penalty is not None
         self._form = form = RectifiedForm.apply(problem)
-        self._base = Model(form, form.argument_scale(), form.slope_width()[0])
+        self._base = Model(form)
         self._base_strength = problem.penalty.strength
         self._rows = _core.NewtonRows(form.design.by_rows.view, form.rows, form.fit_intercept)
         self._length = row_lengths(self._base)
@@ -104,7 +101,12 @@ class KinkedFollower:
         predicted = self._predict(model, strength)
         pair, error, steps, growth = predicted, self._error, 0, 0.0
         for _ in range(_MOST_ROUNDS):
-            working = self._working_set(model, pair, error, budget)
+            self._rows.place_at(pair.z)
+            working = None
+            if error is not None:
+                working = WorkingSet.split(
+                    self._rows, model, pair.b, _REACH * error, self._length, budget
+                )
             start = _FIRST_START if error is None else model.argument_scale / max(error, 1e-300)
             start = min(max(start, 1.0, _LATER_START * growth), _STIFFEST_START)
             run, found, spent = self._improve(model, pair, working, start, budget)
@@ -128,50 +130,43 @@ class KinkedFollower:
         """Return where the pair is expected at a strength."""
         pair, last, before = self._pair, self._last, self._strength
         if before is None:
-            column = np.zeros(0)
-            if model.kinked.size:
-                coef, intercept = model.to_user(pair.b)
-                here = FormPoint(coef, intercept, pair.sample, column)
-                column = model.column_multipliers(pair.b, here)
-            return replace(pair, column=column)
+            here = FormPoint(*model.to_user(pair.b), pair.sample, np.zeros(0))
+            return pair._replace(column=model.multipliers(pair.b, here).column)
         column = pair.column * (strength / before)
         if last is None:
-            return replace(pair, column=column)
+            return pair._replace(column=column)
         share = self._share * min(math.log(strength / before) / last.log_ratio, _FARTHEST)
         b, z = pair.b + share * last.b, pair.z + share * last.z
         return _Pair(b, z, pair.sample, column, pair.objective)
 
-    def _working_set(
-        self, model: Model, pair: _Pair, error: float | None, budget: Budget
-    ) -> WorkingSet | None:
-        """Place the rows at a pair; return those near a knot, None for all of them."""
-        self._rows.place_at(pair.z)
-        if error is None:
-            return None
-        reach = _REACH * error
-        return WorkingSet.split(self._rows, model, pair.b, reach, self._length, budget.left)
-
     def _improve(
         self, model: Model, pair: _Pair, working: WorkingSet | None, start: float, budget: Budget
-    ) -> tuple[Run, _Pair, int]:
+    ) -> tuple[_core.NewtonRun, _Pair, int]:
         """Solve on the working set; return the run, judged on all rows, its pair and its steps."""
         multipliers = Multipliers(pair.column, np.zeros(0))
         schedule = Schedule(start, _FACTOR, _INNER_STEPS)
         if working is not None:
             aim = _REDUCED_AIM * self._target
-            run, sample, out = working.solve(
+            run, sample, steps, _ = working.solve(
                 pair.sample, multipliers, schedule, pair.objective, aim, _MOST_STEPS, budget
             )
         else:
             self._rows.set_multiplier(np.ascontiguousarray(pair.sample))
-            size = abs(pair.objective)
-            run = Run(self._rows, model, pair.b, multipliers, schedule, False, reference=size)
-            out = run.advance(_AIM * self._target, _MOST_STEPS, budget)
+            run = _core.NewtonRun(
+                model.terms,
+                self._rows,
+                None,
+                pair.b,
+                *multipliers,
+                schedule,
+                abs(pair.objective),
+            )
+            steps, _, _ = run.solve(_AIM * self._target, _MOST_STEPS, budget.left())
             run.move_to_polished()
             sample = self._rows.dual()
         z = self._predictions(*model.to_user(run.b))
         run.estimate(*self._form.rows.sums(z, sample))
-        return run, _Pair(run.b, z, sample, run.multipliers.column, run.objective), out.steps
+        return run, _Pair(run.b, z, sample, run.column, run.objective), steps
 
     def _remember(self, pair: _Pair, predicted: _Pair, strength: float) -> None:
         """Take the pair, and what its move says about the next one."""

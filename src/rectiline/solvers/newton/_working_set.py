@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,19 +12,17 @@ from rectiline._costs import SECONDS_PER_ENTRY_COPIED
 from rectiline._polling import checkpoint
 from rectiline._typing import Vector
 from rectiline.solvers._base import Budget
-from rectiline.solvers.newton._model import Model, Multipliers
-from rectiline.solvers.newton._run import Outcome, Run, Schedule
+from rectiline.solvers.newton._model import Model, Multipliers, Schedule
 
 __all__ = ["WorkingSet", "copy_rows", "row_lengths"]
 
 _LEAST_NEAR_SHARE, _LEAST_NEAR_PER_COLUMN = 0.01, 8
-_BALANCED_SHARE = 0.9  # of their ranges that the kept rows may use up to balance the frozen ones
 
 
 def row_lengths(model: Model) -> Vector:
     """Return how much each row's argument moves when the scaled coefficients move by one."""
     form = model.form
-    squares = form.design.by_rows.row_squares(model.scale[: model.d] ** 2)
+    squares = form.design.by_rows.row_squares(model.unit**2)
     return np.sqrt(squares / model.d + 1.0)
 
 
@@ -57,11 +53,11 @@ class WorkingSet:
         b: Vector,
         reach: float,
         length: Vector,
-        left: Callable[[], float] = lambda: math.inf,
+        budget: Budget,
     ) -> WorkingSet | None:
         """Keep the rows within `reach` times their `length` of a knot, freeze the others.
 
-        Returns None when half of the rows or more would be kept, or no seconds are `left`. The kept
+        Returns None when half of the rows or more would be kept, or no time is left. The kept
         rows are enlarged until they can balance the frozen ones under a free intercept (the reduced
         problem would be unbounded).
         """
@@ -77,18 +73,13 @@ class WorkingSet:
                 count = int(np.count_nonzero(keep))
             if count >= n // 2:
                 return None
-            parts = rows.freeze(keep.view(np.uint8), _BALANCED_SHARE, left())
-            if parts is not None:
-                break
-            if left() <= 0.0:
+            frozen = rows.freeze(model.terms, keep.view(np.uint8), b, budget.left())
+            if frozen is not None:
+                index = np.flatnonzero(keep).astype(np.int64)
+                return cls(model, b, index, copy_rows(rows, index, model), *frozen)
+            if budget.is_over():
                 return None
             reach, least = 3.0 * reach, 2 * count  # more rows, also where `reach` is zero
-        linear, quadratic, dual = parts
-        index = np.flatnonzero(keep).astype(np.int64)
-        if quadratic is not None:
-            quadratic = model.contract_matrix(quadratic)
-        frozen = _core.NewtonFrozen(model.contract(linear), quadratic, b.copy())
-        return cls(model, b, index, copy_rows(rows, index, model), frozen, dual)
 
     def solve(
         self,
@@ -99,25 +90,24 @@ class WorkingSet:
         target: float,
         max_steps: int,
         budget: Budget,
-    ) -> tuple[Run, Vector, Outcome]:
+    ) -> tuple[_core.NewtonRun, Vector, int, bool]:
         """Solve on the near rows, which start at their multipliers in `sample`.
 
-        Returns the run, multipliers of all rows, and where it ended. `target` is relative to
-        `objective`, of all rows, if it is not zero.
+        Returns the run, multipliers of all rows, its steps and whether it failed. `target` is
+        relative to `objective`, of all rows, if it is not zero.
         """
         self.rows.set_multiplier(np.ascontiguousarray(sample[self.index]))
-        run = Run(
+        run = _core.NewtonRun(
+            self.model.terms,
             self.rows,
-            self.model,
+            self.frozen,
             self.b,
-            multipliers,
+            *multipliers,
             schedule,
-            False,
-            frozen=self.frozen,
-            reference=abs(objective),
+            abs(objective),
         )
-        out = run.advance(target, max_steps, budget)
+        steps, _, failed = run.solve(target, max_steps, budget.left())
         dual = self.frozen_dual
         dual[self.index] = self.rows.dual()
         run.move_to_polished()
-        return run, dual, out
+        return run, dual, steps, failed

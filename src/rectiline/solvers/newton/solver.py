@@ -13,7 +13,7 @@ The method itself is in ``rectiline/newton/newton_run.hpp``, its work per row in
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -25,8 +25,7 @@ from rectiline.problems.forms import FormPoint, RectifiedForm, ReducedForm
 from rectiline.rows import on_host, spread_rows
 from rectiline.solvers._base import Budget, Step
 from rectiline.solvers._row_plan import RowPlan
-from rectiline.solvers.newton._model import Model, Multipliers
-from rectiline.solvers.newton._run import Run, Schedule
+from rectiline.solvers.newton._model import Model, Multipliers, Schedule
 from rectiline.solvers.newton._working_set import WorkingSet, copy_rows, row_lengths
 
 __all__ = ["Newton", "ReducedNewton"]
@@ -63,7 +62,6 @@ class NewtonState:
     rows: _core.NewtonRows
     b: Vector
     multipliers: Multipliers
-    smooth: bool
     seed: int
     sample: Vector
     is_cold: bool
@@ -77,7 +75,7 @@ class NewtonState:
     poor_steps: int = 0  # of working sets, in a row
     certified_gap: float = np.inf  # of the best answer (estimated before the first certificate),
     best: tuple[Vector, Multipliers, Vector, float] | None = None  # and the answer, with its growth
-    run: Run | None = None  # on all rows
+    run: _core.NewtonRun | None = None  # on all rows
     steps: int = 0
     relative_gap: float = np.inf  # estimated
     objective: float = 0.0  # on all rows, once known
@@ -124,36 +122,33 @@ class Newton:
         """Return the state at zero, or at `warm`."""
         design = form.design.without_zeros
         n = design.n_samples
-        width, kinked = form.slope_width()
-        model = Model(form, form.argument_scale(), width)
+        model = Model(form)
         rows = _core.NewtonRows(design.view, form.rows, form.fit_intercept)
         multipliers = model.no_multipliers()
         b, sample = np.zeros(model.order), np.zeros(n)
         if warm is not None:
             b = model.from_user(warm.coef, warm.intercept)
-            sample = warm.sample
-            multipliers.constraint = warm.constraint * model.row_norm
-            if model.kinked.size:
-                multipliers.column = model.column_multipliers(b, warm)
-        plain = not model.kinked.size and not model.n_constraints
+            sample, multipliers = warm.sample, model.multipliers(b, warm)
+        plain = not model.terms.n_kinked and not form.n_constraints
         schedule = _FAST if n >= _FAST_ROWS_PER_COLUMN * model.order and plain else _CAREFUL
         if warm is not None:  # good multipliers make stiff envelopes safe
-            schedule = replace(schedule, start=_WARM_START * schedule.start)
+            schedule = schedule._replace(start=_WARM_START * schedule.start)
         elif n <= 2 * model.order and form.columns.strongly_convex:
-            schedule = replace(schedule, start=min(1.0, model.gentle_start()))
+            schedule = schedule._replace(start=min(1.0, model.gentle_start()))
         return NewtonState(
             form=form,
             model=model,
             rows=rows,
             b=b,
             multipliers=multipliers,
-            smooth=not kinked,
             seed=seed,
             sample=sample,
             is_cold=warm is None,
             schedule=schedule,
             # Without kinks a few steps on all rows are enough.
-            has_working_set=kinked and self.working_set and RowPlan(n, model.order).has_working_set,
+            has_working_set=self.working_set
+            and model.is_kinked
+            and RowPlan(n, model.order).has_working_set,
         )
 
     def advance(self, state: NewtonState, budget: Budget) -> Step:
@@ -181,20 +176,22 @@ class Newton:
 
     def _start_on_samples(self, state: NewtonState, budget: Budget) -> None:
         model, n = state.model, state.rows.n
-        sizes = RowPlan(n, model.order).newton_samples(state.smooth)
+        sizes = RowPlan(n, model.order).newton_samples(not model.is_kinked)
         for size in sizes:
             index, _ = spread_rows(n, size, on_host(state.seed))
             rows = copy_rows(state.rows, index, model, n / index.size)
             rows.set_multiplier(None)
-            rows.place(model.expand(state.b))
+            rows.place(model.terms.expand(state.b))
             before = rows.arguments()
-            run = Run(rows, model, state.b, state.multipliers, state.schedule, state.smooth)
-            state.steps += run.advance(_SAMPLE_TARGET, _SAMPLE_STEPS, budget).steps
-            state.b, state.multipliers, state.objective = run.b, run.multipliers, run.objective
+            run = _core.NewtonRun(
+                model.terms, rows, None, state.b, *state.multipliers, state.schedule
+            )
+            state.steps += run.solve(_SAMPLE_TARGET, _SAMPLE_STEPS, budget.left())[0]
+            state.b, state.multipliers, state.objective = run.b, Multipliers.of(run), run.objective
             if budget.is_over():
                 return
         if sizes:
-            state.rows.place(model.expand(state.b))
+            state.rows.place(model.terms.expand(state.b))
         if len(sizes) > 1 and state.has_working_set:
             # The error falls with the square root of the rows: what the last sample moved, scaled.
             state.length = row_lengths(model)
@@ -223,30 +220,30 @@ class Newton:
         """Solve on the rows near a knot; return whether there is an answer to be judged."""
         assert state.reach is not None and state.length is not None
         working = WorkingSet.split(
-            state.rows, state.model, state.b, state.reach, state.length, budget.left
+            state.rows, state.model, state.b, state.reach, state.length, budget
         )
         if working is None:
             state.has_working_set = False
             return False
         stiffness = max(_STIFFER * state.schedule.start, _LATER_START * state.growth)
-        schedule = replace(state.schedule, start=min(stiffness, _STIFFEST_START))
+        schedule = state.schedule._replace(start=min(stiffness, _STIFFEST_START))
         before = working.rows.arguments()
-        run, sample, out = working.solve(
+        run, sample, steps, failed = working.solve(
             state.sample,
-            Multipliers(state.multipliers.column, state.multipliers.constraint),
+            state.multipliers,
             schedule,
             state.objective,
             _WORKING_SET_AIM * target,
             min(_WORKING_SET_STEPS, max_steps),
             budget,
         )
-        state.steps += max(out.steps, 1)
-        if out.failed:  # too few rows to hold the others: where it ends is no centre
+        state.steps += max(steps, 1)
+        if failed:  # too few rows to hold the others: where it ends is no centre
             self._widen(state, 0.0)
             return False
         change = (working.rows.arguments() - before) / state.length[working.index]
         state.moved = _REACH * float(np.sqrt(np.mean(change * change)))
-        state.b, state.multipliers, state.sample = run.b, run.multipliers, sample
+        state.b, state.multipliers, state.sample = run.b, Multipliers.of(run), sample
         state.relative_gap, state.growth, state.run = run.relative_gap, run.growth, None
         return True
 
@@ -259,13 +256,14 @@ class Newton:
         state.has_working_set = state.poor_steps < _MOST_POOR_STEPS
 
     @staticmethod
-    def _whole_run(state: NewtonState) -> Run:
+    def _whole_run(state: NewtonState) -> _core.NewtonRun:
         """Return the run on all rows, started at the pair at hand if there is none."""
         if state.run is None:
-            state.rows.place(state.model.expand(state.b))
+            terms = state.model.terms
+            state.rows.place(terms.expand(state.b))
             state.rows.set_multiplier(np.ascontiguousarray(state.sample))
-            state.run = Run(
-                state.rows, state.model, state.b, state.multipliers, state.schedule, state.smooth
+            state.run = _core.NewtonRun(
+                terms, state.rows, None, state.b, *state.multipliers, state.schedule
             )
         return state.run
 
@@ -274,15 +272,15 @@ class Newton:
     ) -> bool:
         """Solve on all rows; return whether this fails."""
         run = self._whole_run(state)
-        out = run.advance(target, max_steps, budget)
-        state.b, state.multipliers = run.b, run.multipliers
+        steps, guards, failed = run.solve(target, max_steps, budget.left())
+        state.b, state.multipliers = run.b, Multipliers.of(run)
         state.sample = state.rows.dual()
-        state.steps += out.steps
+        state.steps += steps
         state.relative_gap, state.objective = run.relative_gap, run.objective
-        if out.guards > _MOST_GUARDS and run.schedule is _FAST:
-            run.restart(_CAREFUL)
+        if guards > _MOST_GUARDS and state.schedule is _FAST:
+            state.schedule, state.run = _CAREFUL, None
             return False
-        return out.failed or out.guards > _MOST_GUARDS
+        return failed or guards > _MOST_GUARDS
 
     def point(self, state: NewtonState) -> FormPoint:
         """Return the current pair, with exact zeros and bounds where it has reached them."""
@@ -312,7 +310,7 @@ class Newton:
             state.poor_steps = 0
         else:
             self._widen(state, moved)
-        state.rows.place(state.model.expand(state.b))
+        state.rows.place(state.model.terms.expand(state.b))
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,11 +15,10 @@ from rectiline.exceptions import ConvergenceWarning
 from rectiline.problems import DualPoint, Problem
 from rectiline.problems.blocks import NearRows, Totals, with_frozen_rows
 from rectiline.problems.forms import FormPoint, RectifiedForm
-from rectiline.solvers._base import Budget, Pair
+from rectiline.solvers._base import Pair
 from rectiline.solvers._optimality import optimality_step
 from rectiline.solvers.newton import Newton
-from rectiline.solvers.newton._model import Model
-from rectiline.solvers.newton._run import Run, Schedule
+from rectiline.solvers.newton._model import Model, Schedule
 
 __all__ = ["Frozen", "Reduced", "solve_quietly", "solve_reduced"]
 
@@ -92,31 +91,19 @@ def solve_reduced(
     if Newton.refuses(part) is not None:
         return _solve_as_rows(part, frozen, objective, target)
     form = RectifiedForm.apply(part)
-    width, kinked = form.slope_width()
-    model = Model(form, form.argument_scale(), width)
-    linear = frozen.gradient
-    if problem.fit_intercept:
-        linear = np.append(linear, frozen.total)
-    quadratic = None
+    model = Model(form)
     if frozen.curvature is not None:
-        quadratic = model.contract_matrix(frozen.curvature.copy())
         target = min(target, _CURVED_TARGET)  # an estimate that bounds what is left
     centre = model.from_user(frozen.coef, frozen.intercept)
-    terms = _core.NewtonFrozen(model.contract(linear), quadratic, centre.copy())
+    linear = model.joined(frozen.gradient, frozen.total)
+    terms = _core.NewtonFrozen(model.terms, linear, frozen.curvature, centre)
     rows = _core.NewtonRows(form.design.by_rows.view, form.rows, form.fit_intercept)
-    rows.place(model.expand(centre))
+    rows.place(model.terms.expand(centre))
     rows.set_multiplier(None)
-    run = Run(
-        rows,
-        model,
-        centre,
-        model.no_multipliers(),
-        _SCHEDULE,
-        not kinked,
-        frozen=terms,
-        reference=abs(objective),
+    run = _core.NewtonRun(
+        model.terms, rows, terms, centre, *model.no_multipliers(), _SCHEDULE, abs(objective)
     )
-    run.advance(target, _MOST_STEPS, Budget(_MOST_STEPS, time_left(), target))
+    run.solve(target, _MOST_STEPS, time_left())
     run.move_to_polished()
     constraint = run.constraint_multipliers() / model.row_norm
     coef, intercept = model.to_user(run.b)
