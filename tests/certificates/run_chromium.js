@@ -45,9 +45,23 @@ async function main() {
       if (part === "embedded" || !file || !nodeId) return;
       await call("DOM.setFileInputFiles", { nodeId, files: [file] });
     };
-    for (const [part, value] of Object.entries(options)) await ask(`document.querySelector("[data-part=${part}]").value = ${JSON.stringify(value)}`);
-    await choose("certificate", certificate);
-    await choose("data", data);
+    const { drop, ...fields } = options; // with `drop`, files are dropped on the page instead
+    for (const [part, value] of Object.entries(fields)) await ask(`document.querySelector("[data-part=${part}]").value = ${JSON.stringify(value)}`);
+    if (drop) {
+      const held = [certificate, data].map((file) => [path.basename(file), fs.readFileSync(file).toString("base64")]);
+      await ask(`{
+        const dataTransfer = new DataTransfer();
+        for (const [name, content] of ${JSON.stringify(held)}) {
+          dataTransfer.items.add(new File([Uint8Array.from(atob(content), (one) => one.charCodeAt(0))], name));
+        }
+        const root = document.querySelector("[data-rectiline-checker]");
+        for (const kind of ["dragover", "drop"]) root.dispatchEvent(new DragEvent(kind, { dataTransfer, bubbles: true, cancelable: true }));
+        undefined;
+      }`);
+    } else {
+      await choose("certificate", certificate);
+      await choose("data", data);
+    }
     const found = await ask(`new Promise((done) => {
       const said = document.querySelector("[data-part=verdict]");
       const look = () => (said.dataset.verdict ? done({ verdict: said.dataset.verdict, text: said.textContent }) : setTimeout(look, 5));

@@ -223,6 +223,39 @@ def test_tables_labels_and_weights(tmp_path: Path) -> None:
     assert said[4:] == ["cannot", "refused", "cannot", "refused"]
 
 
+@pytest.mark.parametrize("page", [None, PAGE], ids=["node", "chromium"])
+def test_rows_in_blocks_with_weights_of_the_data(tmp_path: Path, page: Path | None) -> None:
+    weight = np.linspace(0.5, 2.0, 30)
+    np.savez(tmp_path / "data.npz", X=X, y=Y, w=weight)
+    np.savez(tmp_path / "other.npz", X=X[::-1], y=Y[::-1], w=weight)
+    rows = rl.rows.from_arrays(X, Y, weight, block_rows=7)
+    problem = rl.Problem(rows, loss="absolute", penalty=rl.penalties.Ridge(1.0))
+    rl.solve(problem).save(tmp_path / "fit.rlcert")
+    options = {"weight": "w", **({} if page is None else {"drop": "yes"})}
+    files: list[File] = [
+        (tmp_path / "fit.rlcert", tmp_path / f"{name}.npz", options) for name in ("data", "other")
+    ]
+    found = run(files, page)
+    assert [one["verdict"] for one in found] == ["holds", "refused"], found
+    assert "weights of the data" in found[0]["text"]
+
+
+def test_tables_with_texts(tmp_path: Path) -> None:
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(X, columns=["a", "b"])
+    frame = frame.assign(city=np.resize(["Oslo", "Rome", "Bonn, West"], 30))
+    model = rl.PLQRegressor("huber", penalty=None, categorical="onehot")
+    price = pandas.Series(Y, name="price")
+    model.fit(frame, price).save_certificate(tmp_path / "fit.rlcert", frame, price)
+    frame.assign(price=Y).to_csv(tmp_path / "data.csv", index=False)
+    turned = frame.assign(price=Y, city=np.roll(frame["city"], 1))
+    turned.to_csv(tmp_path / "other.csv", index=False)
+    files: list[File] = [
+        (tmp_path / "fit.rlcert", tmp_path / f"{name}.csv", {}) for name in ("data", "other")
+    ]
+    assert [one["verdict"] for one in run(files)] == ["holds", "refused"]
+
+
 def test_the_words_come_from_the_arrays(tmp_path: Path) -> None:
     header, arrays = honest(tmp_path, penalty=rl.penalties.L1(0.1))
     header["penalty"] = "none at all"

@@ -70,8 +70,8 @@
   class Loss {
     constructor(knots, pieces) {
       const first = pieces[0], last = pieces[pieces.length - 1];
-      const least = first[3] > 0 ? -Infinity : first[2], most = last[3] > 0 ? Infinity : last[2], nearest = Math.min(Math.max(0, least), most); // to zero
-      Object.assign(this, { knots, pieces, least, most, nearest, found: new Map() });
+      const least = first[3] > 0 ? -Infinity : first[2], most = last[3] > 0 ? Infinity : last[2];
+      Object.assign(this, { knots, pieces, least, most, found: new Map() });
       knots.forEach((knot, k) => {
         if (k && knot <= knots[k - 1]) refuse("the knots of a loss do not increase");
         const sides = [pieces[k], pieces[k + 1]], [left, right] = sides.map((one) => pieceAt(one, exact(knot)));
@@ -354,9 +354,10 @@
   function checkProblem(file, data, given) {
     const { arrays, n, d, features, losses } = file, levels = file.header.levels, b = arrays.coef, at = arrays.split_coef;
     const own = data.weight ? checkWeights(file, data.weight) : file.header.weights === "file" ? arrays.weight : null;
-    const q = Array.from({ length: d }, () => ZERO), start = q.slice(), listed = new Map(), widest = new Float64Array(d), x = new Float64Array(d);
+    const q = Array.from({ length: d }, () => ZERO), listed = new Map();
+    const widest = new Float64Array(d), x = new Float64Array(d);
     arrays.slope_rows.forEach((row, k) => listed.set(row, arrays.slopes[k]));
-    let objective = ZERO, dual = ZERO, anchor = ZERO, reach = 0;
+    let objective = ZERO, dual = ZERO, least = ZERO, reach = 0;
     const predict = (beta) => x.reduce((z, one, j) => (one && beta[j] ? add(z, times(exact(one), exact(beta[j]))) : z), ZERO);
     const same = b.every((one, j) => one === at[j]), count = levels ? losses.length : 1;
     for (let row = 0; row < n * count; row++) {
@@ -370,13 +371,11 @@
       const w = times(times(exact(file.scale), exact(factor)), exact(own ? own[i] : 1));
       const s = listed.has(row) ? listed.get(row) : loss.slope(same ? t : sign(predict(at)));
       objective = add(objective, times(w, loss.value(t)));
-      const charge = (slope, total, into) => { // w (slope o - conjugate), and w p slope x
-        const g = times(w, exact(p * slope));
-        if (slope) x.forEach((one, j) => { if (one) into[j] = minus(into[j], times(g, exact(one))); });
-        return add(total, times(w, minus(times(exact(slope), exact(o)), loss.conjugate(slope))));
-      };
-      dual = charge(s, dual, q);
-      anchor = charge(loss.nearest, anchor, start);
+      const g = times(w, exact(p * s));
+      if (s) x.forEach((one, j) => { if (one) q[j] = minus(q[j], times(g, exact(one))); });
+      dual = add(dual, times(w, minus(times(exact(s), exact(o)), loss.conjugate(s))));
+      const isBounded = loss.least <= 0 && loss.most >= 0; // all but a linear term are
+      least = isBounded && least ? minus(least, times(w, loss.conjugate(0))) : null;
       x.forEach((one, j) => { widest[j] = Math.max(widest[j], Math.abs(one)); });
     }
     const unit = Array.from(widest, (most) => reach / (most || 1)); // would explain the largest target
@@ -397,12 +396,15 @@
     const penalty = new Penalty(file, Array.from(b, (x, j) => file.radius * Math.max(Math.abs(x), unit[j])));
     objective = add(objective, penalty.value());
     if (!file.claim) return upper(objective) <= -1024 ? { falls: upper(objective) } : refuse("the objective does not fall far enough");
-    const proved = ({ share, conjugate }) => upper(minus(objective, minus(add(times(exact(share), dual), times(minus(exact(1), exact(share)), anchor)), conjugate)));
-    const shrunk = proved(penalty.shrunk(q, start)), isCut = penalty.isCut, cut = proved({ share: 1, conjugate: penalty.conjugate(q, true) });
-    const isLess = cut < 0.1 * shrunk, gap = isLess ? cut : shrunk, found = objective[0]; // cut off only where that is much less
+    const { sum, rest, outside } = penalty.conjugate(q), base = upper(minus(objective, minus(dual, sum)));
+    // Competitors that are no worse have a norm of at most the objective less the least loss.
+    const norm = least ? upper(minus(objective, least)) : Infinity;
+    const bounded = rest ? base + (rest < 1 ? 1.001 * (rest / (1 - rest)) * norm : Infinity) : base;
+    const cut = base + 1.001 * rest * outside; // competitors are cut off only where that is much less
+    const isLess = 10 * cut < bounded, gap = isLess ? cut : bounded, found = objective[0];
     if (!(gap <= file.claim.gap)) refuse(`the proved gap ${gap.toPrecision(3)} is larger than the claimed ${file.claim.gap.toPrecision(3)}`);
     if (!(Math.abs(found - file.claim.objective) <= 1e-9 * Math.abs(found) + file.claim.gap)) refuse(`the objective is ${found}, not ${file.claim.objective}`);
-    return { objective: found, gap: Math.max(gap, 0), radius: (isLess ? penalty.isCut : isCut) ? file.radius : Infinity };
+    return { objective: found, gap: Math.max(gap, 0), radius: isLess || penalty.isCut ? file.radius : Infinity };
   }
   class Penalty {
     constructor(file, far) {
@@ -419,38 +421,42 @@
       }
       return sum;
     }
-    // At least the conjugate at q, infinite if it is; competitors on free columns are cut off.
-    conjugate(q, isLast) {
-      let sum = ZERO;
-      const cut = (j, s) => {
-        const [low, high] = [this.lower[j], this.upper[j]];
-        this.isCut ||= (low === -Infinity && lowerSign(s) < 0) || (high === Infinity && upperSign(s) > 0);
-        return [low === -Infinity ? Math.min(-this.far[j], high) : low, high === Infinity ? Math.max(this.far[j], low) : high];
+    // At least the conjugate at q less `rest` of it, which is outside of dual balls of norms, and
+    // what these columns can be worth. Competitors on free columns are cut off.
+    conjugate(q) {
+      let [sum, rest, outside] = [ZERO, 0, 0];
+      const leave = (over, all, members) => {
+        rest = Math.max(rest, Math.min(1, (1.001 * Math.max(0, over[0] + over[2]) + 2 ** -100 * all[0]) / all[0]));
+        for (const j of members) outside += (Math.abs(q[j][0]) + q[j][2]) * this.far[j];
       };
       q.forEach((centre, j) => {
         if (this.inNorm.has(j)) return;
         const [bend, bow] = this.groups[j] < 0 ? [this.rho[j], this.l1[j]] : [0, 0];
-        const [low, high] = bend === 0 && (bow === 0 || isLast) ? cut(j, centre) : [this.lower[j], this.upper[j]];
-        let best = null;
+        const isFree = bend === 0 && bow === 0, [low, high] = isFree ? this.cut(j, centre) : [this.lower[j], this.upper[j]];
+        let [best, isOutside] = [null, false];
         for (const side of [-1, 1]) { // convex in q: largest at an end of its range
           const end = add([centre[0], centre[1], 0], exact(side * 1.01 * (centre[2] + RELATIVE * Math.abs(centre[0]))));
-          const s = [end[0], end[1], 0];
+          let s = [end[0], end[1], 0];
+          const over = minus(size(s), exact(bow)), isOpen = (s[0] > 0 ? high : -low) === Infinity;
+          if (!isFree && bend === 0 && isOpen && upperSign(over) > 0) {
+            leave(over, size(s), isOutside ? [] : [j]);
+            [s, isOutside] = [exact(Math.sign(s[0]) * bow), true];
+          }
           if (high >= 0) best = larger(best, supremum(s, [0, 0, bow, bend], Math.max(low, 0), high));
           if (low <= 0) best = larger(best, supremum(s, [0, 0, -bow, bend], low, Math.min(high, 0)));
         }
         sum = add(sum, best);
       });
       for (const members of this.norms) { // their bounds may count as infinite
-        const over = this.excess(members, q);
-        if (!over.some(([one]) => upperSign(one) > 0)) continue;
-        if (!isLast) return INFINITE;
-        const kept = Math.min(...over.map(([one, all]) => 1 - Math.max(0, (one[0] + one[2]) / all[0]) - 2 ** -50));
-        for (const j of members) {
-          const rest = minus(q[j], times(exact(kept), q[j]));
-          sum = add(sum, supremum(rest, [0, 0, 0, 0], ...cut(j, rest)));
-        }
+        const over = this.excess(members, q).filter(([one]) => upperSign(one) > 0);
+        over.forEach(([one, all], k) => leave(one, all, k ? [] : members));
       }
-      return Number.isFinite(sum[0] + sum[2]) ? sum : INFINITE;
+      return { sum, rest, outside };
+    }
+    cut(j, s) {
+      const [low, high] = [this.lower[j], this.upper[j]];
+      this.isCut ||= (low === -Infinity && lowerSign(s) < 0) || (high === Infinity && upperSign(s) > 0);
+      return [low === -Infinity ? Math.min(-this.far[j], high) : low, high === Infinity ? Math.max(this.far[j], low) : high];
     }
     // Sums of the k largest sizes less those of the strengths, which are at most zero in the ball.
     excess(members, q) {
@@ -460,27 +466,6 @@
         [sum, allowed] = [add(sum, sorted[k]), add(allowed, exact(this.strengths[j]))];
         return [minus(sum, allowed), sum];
       });
-    }
-    // The dual point is moved towards slopes nearest to zero until q is in the ball of every norm.
-    shrunk(q, start) {
-      let share = 0;
-      const need = (over, from, to) => { if (over > 0) share = Math.max(share, over / Math.max(from - to, over)); };
-      q.forEach((one, j) => {
-        if (this.groups[j] >= 0 || this.rho[j] > 0 || this.l1[j] === 0) return;
-        const over = minus(size(one), exact(this.l1[j])), end = one[0] > 0 ? this.upper[j] : -this.lower[j];
-      if (end === Infinity) need(over[0] + over[2], Math.abs(one[0]), Math.sign(one[0]) * start[j][0]);
-      });
-      for (const members of this.norms) {
-        const to = this.excess(members, start);
-        this.excess(members, q).forEach(([over, sum], k) => need(over[0] + over[2], sum[0], to[k][1][0]));
-      }
-      for (let step = share ? 1 : 0; step < 40; step++) {
-        const rest = step ? Math.min(1, Math.ceil(share * 2 ** 53 + 2 ** step - 2) / 2 ** 53) : 0;
-        const kept = 1 - rest, moved = minus(exact(1), exact(kept));
-        const conjugate = this.conjugate(kept === 1 ? q : q.map((one, j) => add(times(exact(kept), one), times(moved, start[j]))));
-        if (Number.isFinite(conjugate[0])) return { share: kept, conjugate };
-      }
-      return { share: 1, conjugate: this.conjugate(q, true) }; // competitors are cut off there, too
     }
   }
   // ---- the proof of infeasibility, in whole numbers times a power of two ------------------------
@@ -549,9 +534,14 @@
     const names = lines[0], rows = lines.length - 1, table = (i, j) => lines[i + 1][j];
     const place = (key) => (names.includes(key) ? names.indexOf(key) : stop(`the data have no column ${key}`));
     const target = Array.isArray(wanted) ? wanted.map(place) : [names.includes("y") ? names.indexOf("y") : names.length - 1], weighted = options.weight ? place(options.weight) : -1;
-    const chosen = header.columns && !isArray ? header.columns.map(place) : names.map((_, j) => j).filter((j) => !target.includes(j) && j !== weighted);
-    const X = new Float64Array(rows * chosen.length), read = (x) => (x === "" ? NaN : Number(x));
-    for (let i = 0; i < rows; i++) chosen.forEach((j, k) => { X[i * chosen.length + k] = read(table(i, j)); });
+    const read = (x) => (x === "" ? NaN : Number(x)), others = names.map((_, j) => j).filter((j) => !target.includes(j) && j !== weighted);
+    const column = (key) => { // "city=Rome" is 1 where the column city holds Rome
+      const cut = names.includes(key) ? -1 : key.indexOf("="), j = place(cut < 0 ? key : key.slice(0, cut));
+      return cut < 0 ? (i) => read(table(i, j)) : (i) => Number(table(i, j) === key.slice(cut + 1));
+    };
+    const chosen = header.columns && !isArray ? header.columns.map(column) : others.map((j) => (i) => read(table(i, j)));
+    const X = new Float64Array(rows * chosen.length);
+    for (let i = 0; i < rows; i++) chosen.forEach((cell, k) => { X[i * chosen.length + k] = cell(i); });
     const y = Array.from({ length: rows * target.length }, (_, k) => (header.labels ? (x) => x : read)(table(Math.floor(k / target.length), target[k % target.length])));
     return { X, rows, columns: chosen.length, y, weight: weighted < 0 ? null : Array.from({ length: rows }, (_, i) => read(table(i, weighted))) };
   }
