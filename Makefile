@@ -153,6 +153,8 @@ fuzz-certificates: $(STAMPS)/package  ## flip 10,000 bits of certificate files: 
 
 test: core-test doctest pytest  ## run every test: C++ core, examples in docstrings, Python
 
+# Tests marked slow or cluster are left out here (addopts in pyproject.toml), which keeps `make test`
+# fast; test-slow and test-cluster run them, and the scheduled workflow runs both every week.
 pytest: $(STAMPS)/package $(STAMPS)/extra-test $(STAMPS)/extra-plots  ## run the Python tests on JOBS=2 processes
 	@echo "==> tests of the installed package, $(JOBS) processes"
 	@$(ONE_THREAD) $(PY) -m pytest tests -n $(JOBS) --dist worksteal --durations 10 $(PYTEST_ARGS)
@@ -163,7 +165,8 @@ test-slow: $(STAMPS)/package $(STAMPS)/extra-test  ## run the full product of so
 real-rows: $(STAMPS)/package $(STAMPS)/extra-test  ## every source, loss and kind of term on the tables of DATA=folder, in blocks
 	@$(ONE_THREAD) $(PY) tests/real_rows.py $(DATA) $(if $(TABLES),--tables $(TABLES)) $(if $(SECONDS),--seconds $(SECONDS))
 
-test-cluster: $(STAMPS)/package $(STAMPS)/extra-test  ## run passes on worker processes, with Dask and Spark where installed, three minutes
+test-cluster: $(STAMPS)/package $(STAMPS)/extra-test  ## run passes on worker processes, with Dask, and Spark Connect where pysail installs, three minutes
+	@$(PIP) install pysail "pyspark-client>=4.0" || echo "==> without Spark Connect: pysail cannot be installed here"
 	@$(ONE_THREAD) $(PY) -m pytest tests/rows/test_cluster.py -m cluster $(PYTEST_ARGS)
 
 coverage: $(STAMPS)/package $(STAMPS)/extra-test $(STAMPS)/extra-plots $(STAMPS)/extra-coverage  ## which Python lines the tests run, as pages in build/coverage

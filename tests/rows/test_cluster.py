@@ -1,6 +1,7 @@
 """A real scheduler with worker processes of little memory: equal bits, lost and lying workers.
 
-Takes about three minutes: ``make test-cluster``.
+``make test-cluster`` runs it, with pysail for Spark Connect where it is installed; it takes about
+two minutes on two quiet cores.
 """
 
 import hashlib
@@ -16,6 +17,7 @@ import numpy as np
 import pytest
 
 import rectiline as rl
+from rectiline.rows._engines import map_items
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
@@ -23,9 +25,9 @@ distributed = pytest.importorskip("distributed")
 
 pytestmark = [pytest.mark.cluster, pytest.mark.filterwarnings("default")]
 
-FILES, ROWS, D = 12, 1_200_000, 10
-BYTES = FILES * ROWS * (D + 1) * 8  # of the rows in memory: 1.3 GB
-MEMORY = 420_000_000  # of a worker, less than a third of that
+FILES, ROWS, D = 12, 600_000, 20
+BYTES = FILES * ROWS * (D + 1) * 8  # of the rows in memory: 1.2 GB
+MEMORY = 400_000_000  # of a worker, less than a third of that; a process without rows has 265 MB
 NAMES = [f"c{k}" for k in range(D)]
 
 
@@ -67,18 +69,25 @@ def solved(rows, **options):
     return problem, solution
 
 
-def bits(problem, solution):
-    """Return a digest of coefficients, dual, certificate, and a certificate made anew."""
+def bits(solution):
+    """Return a digest of coefficients, dual and certificate."""
     dual = solution.dual
     parts = (solution.coef, solution.intercept, dual.rows, dual.values, dual.split_coef)
     text = [np.asarray(part).tobytes() for part in parts]
-    proofs = repr((solution.certificate, problem.certify(solution), solution.passes)).encode()
-    return hashlib.sha256(b"".join([*text, proofs])).hexdigest()
+    proof = repr((solution.certificate, solution.passes)).encode()
+    return hashlib.sha256(b"".join([*text, proof])).hexdigest()
 
 
 @pytest.fixture(scope="module")
-def expected(folder):
-    return bits(*solved(opened(folder)))
+def in_process(folder):
+    """Return the solution of this process and the proof of it, made again from all rows."""
+    problem, solution = solved(opened(folder))
+    return solution, problem.certify(solution)
+
+
+@pytest.fixture(scope="module")
+def expected(in_process):
+    return bits(in_process[0])
 
 
 class Counted:
@@ -89,7 +98,7 @@ class Counted:
 
     def map(self, function, items):
         self.passes += 1
-        for result in self.executor.map(function, items):
+        for result in map_items(self.executor, function, items):
             self.bytes += len(pickle.dumps(result))
             yield result
 
@@ -97,20 +106,50 @@ class Counted:
 def test_a_pool_of_processes(folder, expected):
     with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn")) as pool:
         counted = Counted(pool)
-        problem, solution = solved(opened(folder, counted))
+        _, solution = solved(opened(folder, counted))
         assert solution.passes == 2 and counted.passes == 3  # one of them for the sample
-        assert counted.bytes < 0.1 * BYTES
-        assert bits(problem, solution) == expected
+        assert counted.bytes < 0.2 * BYTES, counted.bytes
+        assert bits(solution) == expected
 
 
-def test_dask_with_three_workers_and_with_one(folder, cluster, expected):
-    assert bits(*solved(opened(folder, cluster))) == expected
+def bytes_between_workers(client):
+    sent = client.run(lambda dask_worker: dask_worker.transfer_outgoing_bytes_total)
+    return sum(sent.values())
+
+
+def test_dask_with_three_workers(folder, cluster, in_process):
+    counted, before = Counted(cluster), bytes_between_workers(cluster)
+    problem, solution = solved(opened(folder, counted))
+    assert solution.passes == 2 and counted.passes == 3
+    assert counted.bytes < 0.2 * BYTES, counted.bytes
+    assert bits(solution) == bits(in_process[0])
+    assert repr(problem.certify(solution)) == repr(in_process[1])  # a pass on the same workers
+    assert counted.passes == 4
+    # What moves is the state of the passes, once to each other worker. No block does.
+    moved = bytes_between_workers(cluster) - before
+    assert moved < 0.05 * BYTES, moved
+
+
+def test_partitions_of_dask_stay_where_they_are(cluster):
+    da = pytest.importorskip("dask.array")
+    X = da.random.default_rng(0).standard_normal((400_000, 5), chunks=(50_000, 5))
+    y = X.sum(axis=1) + da.random.default_rng(1).standard_normal(400_000, chunks=50_000)
+    rows = rl.rows.from_dask(X, y, client=cluster)
+    distributed.wait(rows.items())  # X and y of a block may be made by two workers
+    before = bytes_between_workers(cluster)
+    _, solution = solved(rows)
+    assert solution.passes <= 3
+    moved = bytes_between_workers(cluster) - before
+    assert moved < 50_000 * 6 * 8, moved  # not one block
+
+
+def test_dask_with_one_worker(folder, expected):
     options = {"threads_per_worker": 1, "memory_limit": MEMORY, "dashboard_address": ":0"}
     with (
         distributed.LocalCluster(n_workers=1, processes=True, **options) as one,
         distributed.Client(one, set_as_default=False) as client,
     ):
-        assert bits(*solved(opened(folder, client))) == expected
+        assert bits(solved(opened(folder, client))[1]) == expected
 
 
 def test_spark_connect(folder, expected):
@@ -121,7 +160,7 @@ def test_spark_connect(folder, expected):
     try:
         address = f"sc://localhost:{server.listening_address[1]}"
         session = session_kind.builder.remote(address).getOrCreate()
-        assert bits(*solved(opened(folder, rl.rows.spark(session)))) == expected
+        assert bits(solved(opened(folder, rl.rows.spark(session)))[1]) == expected
         with pytest.raises(TypeError, match="its partitions may hold other rows"):
             rl.rows.of(session.createDataFrame([(1.0,)], "a double"))
     finally:
@@ -150,9 +189,9 @@ class Disaster:
 
 def test_workers_that_are_lost_or_asleep_change_no_bit(folder, cluster, expected):
     disaster = Disaster(cluster)
-    problem, solution = solved(opened(folder, cluster), callback=disaster)
+    _, solution = solved(opened(folder, cluster), callback=disaster)
     assert disaster.killed == {1, 2}
-    assert bits(problem, solution) == expected
+    assert bits(solution) == expected
 
 
 class Changed:
@@ -179,20 +218,12 @@ class Liar(Counted):
 
 
 def test_a_worker_that_lies_is_refused(folder, cluster):
-    liar = Liar(Gathered(cluster))
-    with pytest.raises(RuntimeError, match=r"changed between two passes: block 5 \(from row 5000"):
+    liar = Liar(cluster)
+    with pytest.raises(
+        RuntimeError, match=r"changed between two passes: block 10 \(from row 500000"
+    ):
         solved(opened(folder, liar))
     assert liar.passes == 3
-
-
-class Gathered:
-    """A dask client as a plain executor."""
-
-    def __init__(self, client):
-        self.client = client
-
-    def map(self, function, items):
-        return self.client.gather(self.client.map(function, items, pure=False))
 
 
 def test_a_file_that_is_replaced_between_passes_is_named(folder, cluster, tmp_path):
@@ -208,4 +239,4 @@ def test_a_file_that_is_replaced_between_passes_is_named(folder, cluster, tmp_pa
             return super().map(function, items)
 
     with pytest.raises(RuntimeError, match=r"The file .*01\.parquet has changed since it was op"):
-        solved(opened(tmp_path, Replaced(Gathered(cluster))))
+        solved(opened(tmp_path, Replaced(cluster)))

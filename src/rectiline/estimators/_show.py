@@ -107,7 +107,7 @@ class FitReport:
             with self._lock:
                 self._draw(index, meter.at_least(share), text=text)
 
-        return ReportingCallback(tell, draw if drawn else None)
+        return ReportingCallback(tell, draw if drawn else None, estimator.callback)
 
     def _draw(
         self, index: int, share: float, progress: Progress | None = None, text: str = ""

@@ -68,14 +68,16 @@ class ReportingCallback:
     """A callback made of two functions: for certificates, and for parts of passes.
 
     A callback that has `during_pass`, too, hears how far passes over the rows are.
+    The user's callback `listener` hears about parts of passes as well, if it wants to.
     """
 
     def __init__(
         self,
         certificate: Callable[[Progress], Any],
         part: Callable[[float, str], None] | None,
+        listener: Callback | None = None,
     ) -> None:
-        self._certificate, self._part = certificate, part
+        self._certificate, self._part, self._listener = certificate, part, listener
 
     def __call__(self, progress: Progress) -> Any:
         """Tell about a certificate; whether to stop."""
@@ -87,6 +89,9 @@ class ReportingCallback:
         Pass 0 draws a sample from rows that have to be read for it. How many passes there will be
         is not known; each is taken to be half of what is left.
         """
+        listener: Any = self._listener
+        if hasattr(listener, "during_pass"):
+            listener.during_pass(number, done, total)
         if self._part is None:
             return
         share = 0.0 if not total else min(done / total, 1.0)
@@ -174,7 +179,7 @@ def showing(
             bar.set(meter.at_least(share), text)
 
     try:
-        yield ReportingCallback(tell, None if bar is None else draw)
+        yield ReportingCallback(tell, None if bar is None else draw, callback)
     finally:
         if bar is not None:
             bar.close()

@@ -1,0 +1,112 @@
+"""While rows are read: progress for each block, limits and Ctrl-C between items, warm starts."""
+
+import os
+import signal
+
+import numpy as np
+import pytest
+
+import rectiline as rl
+
+BLOCKS, ROWS = 6, 15_000
+
+
+@pytest.fixture(scope="module")
+def parts():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((BLOCKS, ROWS, 3))
+    return [(one, one.sum(axis=1) + rng.standard_t(3, ROWS)) for one in X]
+
+
+class Heard:
+    """A callback that notes how far each pass is."""
+
+    def __init__(self):
+        self.seen = []
+
+    def __call__(self, progress):
+        return False
+
+    def during_pass(self, number, done, total):
+        self.seen.append((number, done))
+
+
+FITS = {
+    "solve": lambda rows, told: rl.solve(rl.Problem(rows, loss="absolute"), callback=told),
+    "huber": lambda rows, told: rl.PLQRegressor("huber", callback=told).fit(rows),
+    "quantile": lambda rows, told: rl.QuantileRegressor(alpha=0, callback=told).fit(rows),
+}
+
+
+@pytest.mark.parametrize("fit", FITS.values(), ids=FITS)
+def test_callbacks_hear_about_every_block_of_a_pass(parts, fit):
+    told = Heard()
+    fit(rl.rows.from_stream(lambda: iter(parts)), told)
+    for number in (1, 2):
+        done = [rows for one, rows in told.seen if one == number]
+        assert done == [ROWS * (k + 1) for k in range(BLOCKS)]
+
+
+def test_an_interrupt_ends_a_pass_between_blocks(parts):
+    opened = []
+
+    def open_blocks():
+        for part in parts:
+            opened.append(len(opened))
+            yield part
+
+    class Interrupted(Heard):
+        def during_pass(self, number, done, total):
+            if number == 1 and done >= 2 * ROWS:
+                os.kill(os.getpid(), signal.SIGINT)
+
+    rows = rl.rows.from_stream(open_blocks)
+    before = (
+        BLOCKS + 1
+    )  # the first block is looked at when the source is made; the sample reads all
+    with pytest.raises(KeyboardInterrupt):
+        rl.solve(rl.Problem(rows, loss="absolute"), callback=Interrupted())
+    assert len(opened) < before + BLOCKS
+
+
+def test_an_executor_gets_no_items_after_the_limit(parts, monkeypatch):
+    X, y = (np.concatenate(some) for some in zip(*parts))
+    given, left = [], [True]
+
+    class Slow:
+        def map(self, function, items):
+            for item in items:
+                given.append(item)
+                left[0] = len(given) < 8
+                yield function(item)
+
+    class Ending:
+        def is_over(self):
+            return not left[0]
+
+        def left(self):
+            return 1e9 if left[0] else 0.0
+
+    from rectiline._polling import OutOfTime, asked_at_checkpoints
+
+    rows = rl.rows.from_arrays(X, y, block_rows=1000, executor=Slow())
+    with pytest.raises(OutOfTime), asked_at_checkpoints(Ending()):
+        list(rows)
+    assert len(given) == 8
+
+
+def test_a_fit_of_known_coefficients_takes_one_pass(parts):
+    rows = rl.rows.from_stream(lambda: iter(parts))
+    problem = rl.Problem(rows, loss="absolute")
+    first = rl.solve(problem, tol=1e-6)
+    again = rl.solve(problem, tol=1e-6, warm_start=first)
+    assert first.passes >= 2 and again.passes == 1 and again.status == "solved"
+
+
+def test_default_tolerances_are_reached_on_blocks():
+    rng = np.random.default_rng(1)
+    X = rng.standard_normal((100_000, 23))
+    y = X.sum(axis=1) + rng.standard_t(3, len(X))
+    model = rl.QuantileRegressor(alpha=0).fit(rl.rows.of(X, y, block_rows=20_000))
+    assert model.solution_.status == "solved"
+    assert model.certificate_.relative_gap <= model.tol
