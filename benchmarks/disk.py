@@ -2,22 +2,26 @@
 
     python -m benchmarks.disk [--rows 50_000_000]
     python -m benchmarks.disk --data FOLDER --steps write
-    python -m benchmarks.disk --data FOLDER --steps map parquet
+    python -m benchmarks.disk --data FOLDER --steps map parquet pool
 
 Writes a float32 memory map of 20 columns, and the same rows as Parquet, into a folder that is
 removed at the end; with `--data` it stays, so that the steps can be run one by one. Before each
 measurement the files are dropped from the page cache where the system allows it; with `--warm`
 they are not, so that the disk is left out. Memory is the most that the process holds beyond the
-page cache (RssAnon on Linux).
+page cache (RssAnon on Linux). The step `pool` decodes and fits on the same two worker processes;
+its memory is that of the process which drives them.
 """
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -99,16 +103,39 @@ def read_arrays(folder: Path) -> None:
                 pass
 
 
-def read_parquet(folder: Path) -> None:
-    """Decode the Parquet files."""
-    for batch in pa.dataset.dataset(folder / "parquet").to_batches():
+def read_parquet(path: Path) -> None:
+    """Decode a Parquet file, or those of a folder."""
+    for batch in pa.dataset.dataset(path).to_batches():
         for column in batch.columns:
             column.to_numpy(zero_copy_only=False)
 
 
+@cache
+def two_processes() -> ProcessPoolExecutor:
+    """Return a pool whose processes have started."""
+    pool = ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn"))
+    list(pool.map(time.sleep, [1.0, 1.0]))
+    return pool
+
+
+def read_on_pool(folder: Path) -> None:
+    """Decode the Parquet files on two processes."""
+    list(two_processes().map(read_parquet, sorted((folder / "parquet").iterdir())))
+
+
+def on_pool(folder: Path) -> Any:
+    """Return the rows of the Parquet files, with passes on two processes."""
+    return rl.rows.from_parquet(folder / "parquet", target="y", executor=two_processes())
+
+
 SOURCES: dict[str, tuple[str, Callable[[Path], None], Callable[[Path], Any]]] = {
     "map": ("memory map", read_arrays, lambda f: rl.rows.from_npy(f / "X.npy", f / "y.npy")),
-    "parquet": ("Parquet", read_parquet, lambda f: rl.rows.from_parquet(f / "parquet", target="y")),
+    "parquet": (
+        "Parquet",
+        lambda f: read_parquet(f / "parquet"),
+        lambda f: rl.rows.from_parquet(f / "parquet", target="y"),
+    ),
+    "pool": ("Parquet on two processes", read_on_pool, on_pool),
 }
 
 

@@ -106,3 +106,13 @@ def test_displays_say_what_they_need():
         PathDisplay.from_estimator(plain)
     with pytest.raises(TypeError, match="QuantileRegressor"):
         QuantileDisplay.from_estimator(plain, X)
+
+
+def test_stages_of_a_solve_are_named_where_they_begin():
+    def at(seconds, gap, solver):
+        return rl.Progress(solver, 1, seconds, rl.Certificate(primal=1.0, gap=gap, violation=0.0))
+
+    history = [at(0.1, 1e-1, "rehline"), at(0.2, 1e-2, "rehline"), at(0.3, 1e-9, "newton")]
+    display = ConvergenceDisplay([history], ["a solve"]).plot()
+    assert [text.get_text() for text in display.ax_.texts] == ["rehline", "newton"]
+    assert not ConvergenceDisplay([history[:2]], ["a solve"]).plot().ax_.texts

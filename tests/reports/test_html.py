@@ -150,3 +150,20 @@ def test_constraints_are_named_with_their_shadow_prices(tmp_path):
     page = (tmp_path / "a.html").read_text("utf-8")
     price = f"{solution.dual.inequality[0]:.4g}"
     assert "shadow price" in page and "<td>a &lt;= 0.5</td>" in page and price in page
+
+
+def test_the_page_of_a_search_shows_its_curve_and_what_was_chosen(tmp_path):
+    X, y = rl.datasets.load_stackloss(return_X_y=True)
+    model = rl.PLQRegressorCV("huber", Cs=4, cv=3).fit(X, y)
+    model.report(tmp_path / "a.html", X, y)
+    page = (tmp_path / "a.html").read_text("utf-8")
+    best = model.cv_results_["mean_test_score"].max()
+    assert f"Chosen among 4 candidates: C = {model.C_:.4g}; mean score {best:.6g}." in page
+    section = page[page.index("<h2>Search</h2>") :]
+    assert section.index("<svg") < section.index("<h2>Coefficients</h2>")
+    both = rl.PLQRegressorCV(
+        "absolute", penalty="elasticnet", l1_ratios=[0.2, 0.8], Cs=3, cv=3
+    ).fit(X, y)
+    both.report(tmp_path / "b.html", X, y)
+    page = (tmp_path / "b.html").read_text("utf-8")
+    assert "Chosen among 6 candidates" in page and "l1_ratio = 0.8" in page

@@ -135,12 +135,14 @@ def test_partitions_of_dask_stay_where_they_are(cluster):
     X = da.random.default_rng(0).standard_normal((400_000, 5), chunks=(50_000, 5))
     y = X.sum(axis=1) + da.random.default_rng(1).standard_normal(400_000, chunks=50_000)
     rows = rl.rows.from_dask(X, y, client=cluster)
-    distributed.wait(rows.items())  # X and y of a block may be made by two workers
-    before = bytes_between_workers(cluster)
+    with cluster.as_current():
+        distributed.wait(rows.items())  # X and y of a block may be made by two workers
+    places = cluster.who_has(rows.items())
     _, solution = solved(rows)
     assert solution.passes <= 3
-    moved = bytes_between_workers(cluster) - before
-    assert moved < 50_000 * 6 * 8, moved  # not one block
+    after = cluster.who_has(rows.items())
+    moved = [key for key, workers in places.items() if set(after[key]) != set(workers)]
+    assert len(places) == 8 and not moved
 
 
 def test_dask_with_one_worker(folder, expected):

@@ -293,6 +293,7 @@ class InferenceMixin(BaseLinear):
             prediction=self.predict(X),
             units=again.units,
             certificate=partial(save_fit, again=again, y=y),
+            search=getattr(self, "cv_results_", None),
         )
 
     # ---- what standard errors need --------------------------------------------------------------

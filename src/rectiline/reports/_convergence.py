@@ -109,6 +109,11 @@ class ConvergenceDisplay(Display):
             where = [getattr(one, against) for one in known]
             gaps = [max(one.relative_gap, floor) for one in known]
             self.lines_ += ax.plot(where, gaps, **{"marker": "o", "label": short(label), **style})
+            names = [one.solver for one in known]
+            begin = [k for k, name in enumerate(names) if k == 0 or name != names[k - 1]]
+            for k in begin if len(begin) > 1 else ():  # each stage is named where it begins
+                at = (where[k], gaps[k])
+                ax.annotate(names[k], at, (4, 6), textcoords="offset points", fontsize="small")
         ax.set_yscale("log")
         ax.set_xlabel("seconds" if against == "seconds" else "iterations")
         ax.set_ylabel("certified relative gap")

@@ -37,6 +37,7 @@ def write_report(
     prediction: Any = None,
     units: Sequence[float] | None = None,
     certificate: Callable[[Any], None] | None = None,
+    search: Mapping[str, Any] | None = None,
 ) -> None:
     """Write one self-contained HTML page about a solution, or about several.
 
@@ -67,6 +68,8 @@ def write_report(
     certificate : callable, optional
         Writes the proofs to a file, which the page then holds with a checker; by default those of
         one problem.
+    search : mapping of column names to columns, optional
+        The candidates of a search and their scores: ``cv_results_`` of an estimator.
 
     Examples
     --------
@@ -95,6 +98,8 @@ def write_report(
     content = sections.header(about or {}, problems[0])
     if prediction is not None and y is not None:
         content += sections.scores(np.asarray(y), np.asarray(prediction), problems)
+    if search is not None:
+        content += sections.search(search)
     whole = sections.errors(inference) if inference is not None else ""
     whole += sections.groups(fairness) if fairness else ""
     if len(problems) == 1:

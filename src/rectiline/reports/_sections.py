@@ -283,6 +283,29 @@ def _bound(value: float) -> str:
     return f"{value:.6g}".replace("inf", "∞")
 
 
+def search(table: Mapping[str, Any]) -> str:
+    """Return the scores of a search against the strength, and what was chosen."""
+    given = {key[6:]: np.asarray(one) for key, one in table.items() if key.startswith("param_")}
+    mean, best = np.asarray(table["mean_test_score"]), int(np.argmin(table["rank_test_score"]))
+    chosen = ", ".join(f"{name} = {_cell(one[best])}" for name, one in given.items())
+    words = f"Chosen among {mean.size} candidates: {chosen}; mean score {mean[best]:.6g}."
+    name = "C" if "C" in given else "alpha"
+    strengths, shown = given.pop(name), np.isfinite(mean)
+
+    def draw(ax: Any) -> None:
+        others = list(zip(*given.values(), strict=True)) or [()] * mean.size
+        for other in dict.fromkeys(others):
+            some = shown & np.array([one == other for one in others])
+            label = ", ".join(f"{key} = {_cell(one)}" for key, one in zip(given, other))
+            ax.plot(strengths[some], mean[some], marker=".", label=label)
+        ax.axvline(strengths[best], linestyle="--", color=ax.spines["left"].get_edgecolor())
+        ax.set(xscale="log", xlabel=name, ylabel="mean score on the folds")
+        if given:
+            ax.legend()
+
+    return section("Search", f"<p>{escape(words)}</p>{picture(draw)}")
+
+
 def errors(inference: Any) -> str:
     """Return a table of standard errors."""
     return section("Standard errors", f'<div class="wide">{inference.to_html()}</div>')
