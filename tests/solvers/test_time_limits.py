@@ -335,6 +335,15 @@ def test_more_free_columns_than_rows_are_balanced_by_the_smaller_matrix(monkeypa
     assert left < 1e-12 and np.abs(X[:, :30].T @ found).max() < 1e-10
 
 
+def test_free_columns_are_not_balanced_without_the_time_for_it():
+    design = Design(RNG.normal(size=(200, 2000)))
+    sample, low, high = np.zeros(200), -np.ones(200), np.ones(200)
+    given = design, np.arange(2000), False, sample, low, high, np.ones(2000)
+    keeper = Counting(100, seconds=1e-3)  # the products of the rows take about four times as long
+    with asked_at_checkpoints(keeper), pytest.raises(OutOfTime):
+        balance_free_columns(*given)
+
+
 def test_unpenalised_wide_problems_are_certified():
     X = RNG.normal(size=(20, 60))
     problem = rl.Problem(X, RNG.normal(size=20), rl.losses.Absolute(), None)

@@ -12,6 +12,7 @@ has products with X from elsewhere (row blocks, compensated arithmetic), starts 
 
 from rectiline.problems._multipliers import contradiction_in_words, with_constraints
 from rectiline.problems._saved import ProvedData, Statement, save_proofs
+from rectiline.problems.proof._balance import balancing_products
 from rectiline.problems.proof._close import CertificateTerms, Closed, Program, Term, close
 from rectiline.problems.proof._dual_range import moved_into_dual_range
 from rectiline.problems.proof._prove import Candidate, Proof, prove, prove_many
@@ -27,6 +28,7 @@ __all__ = [
     "Statement",
     "TaskProof",
     "Term",
+    "balancing_products",
     "close",
     "contradiction_in_words",
     "moved_into_dual_range",

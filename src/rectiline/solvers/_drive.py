@@ -17,7 +17,7 @@ from rectiline._polling import Clock, OutOfTime, asked_at_checkpoints
 from rectiline._thread_count import using_threads
 from rectiline.exceptions import UnsupportedProblemError
 from rectiline.problems import DualPoint, InfeasibilityCertificate, Problem
-from rectiline.problems.proofs import moved_into_dual_range
+from rectiline.problems.proofs import balancing_products, moved_into_dual_range
 from rectiline.problems.unbounded import falling_direction
 from rectiline.solvers._arguments import checked_limits, solver_kind
 from rectiline.solvers._base import Callback, Pair, RunLimits, Session, Stage
@@ -39,7 +39,7 @@ from rectiline.solvers.rows import RowsTrial
 
 __all__ = ["polish_quietly", "solve", "solve_quietly"]
 
-_BALANCING_ROUNDS = 3  # products of free columns in a certificate
+_BALANCING_PASSES = 6  # over the free columns in a certificate
 _ROUGHEST = 0.5  # a tolerance that every solved pair meets
 _PASSES = Stage(RowsTrial(), "passes: many rows for each column, few of them near a knot")
 
@@ -233,15 +233,10 @@ def _run(
 
 def _certificate_seconds(problem: Problem) -> float:
     """Return a guess at what a certificate takes: products with X, and balancing free columns."""
-    n, free = problem.n_samples, float(problem.terms.free_columns.size)
-    rounds = _BALANCING_ROUNDS if free else 0
-    sums = rounds if free <= n else 1  # products of rows are known once
-    products = 0.5 * sums * n * free * min(free, n)
-    if problem.design.is_sparse:
-        products = 0.5 * sums * problem.design.n_stored**2 / max(n, 1)  # of entries of one row
-    passes = SECONDS_PER_ENTRY_CERTIFIED + 2 * rounds * SECONDS_PER_ENTRY
-    seconds = passes * problem.design.n_stored + SECONDS_PER_ROW_CERTIFIED * n
-    return seconds + SECONDS_PER_PRODUCT * products
+    design, n_free = problem.design, problem.terms.free_columns.size
+    passes = SECONDS_PER_ENTRY_CERTIFIED + (_BALANCING_PASSES * SECONDS_PER_ENTRY if n_free else 0)
+    seconds = passes * design.n_stored + SECONDS_PER_ROW_CERTIFIED * problem.n_samples
+    return seconds + SECONDS_PER_PRODUCT * balancing_products(design, n_free)
 
 
 def _without_a_solver(

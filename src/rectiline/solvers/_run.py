@@ -287,7 +287,17 @@ class Run:
             self.n_iter += step.iterations
             if step.exhausted and step.iterations == 0 and best.pair is not None:
                 return Status.STALLED  # nothing has moved since the last certificate
-            certificate = self._certify(form, method, state)
+            try:
+                certificate = self._certify(form, method, state)
+            except OutOfTime:  # a first one takes longer than what is left
+                if done == 0 and best.pair is None:
+                    self._ran_out = True  # the steps of another solver may fit
+                    return Status.STALLED
+                if step.iterations == 0 or step.exhausted or done >= limit or best.pair is not None:
+                    raise
+                burst = min(2 * burst, _LONGEST_BURST)
+                yield
+                continue
             self.report(method.name)
             status = self.verdict(tol)
             if status is None and (step.reached or step.exhausted) and not step.impatient:

@@ -19,6 +19,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from rectiline import _core
+from rectiline._polling import checkpoint
 from rectiline._typing import Indices, Vector
 from rectiline.backends import Design
 from rectiline.problems._certificate import DualPoint
@@ -29,12 +30,21 @@ from rectiline.problems.proof._sparse_system import SparseNormalSystem
 if TYPE_CHECKING:
     from rectiline.problems._problem import Problem
 
-__all__ = ["RADIUS", "Balance", "Moves", "balance_free_columns", "balanced_on", "exact_balance"]
+__all__ = [
+    "RADIUS",
+    "Balance",
+    "Moves",
+    "balance_free_columns",
+    "balanced_on",
+    "balancing_products",
+    "exact_balance",
+]
 
 RADIUS = 1024.0  # see `Certificate.radius`
 _UP = 1 + 4 * UNIT  # rounds a bound up after a few operations
 _COLUMNS_TO_STAY_SPARSE = 32  # a dense copy of fewer columns costs next to nothing
 _ENTRIES_TO_STAY_SPARSE = 1_000_000
+_ROUNDS = 3  # of weighted sums over the columns, as a rule; products of rows are known once
 # The last free columns of a design: every certificate of a run asks for the same ones.
 _sparse_parts: WeakKeyDictionary[Design, tuple[Indices, Design]] = WeakKeyDictionary()
 
@@ -82,6 +92,16 @@ def free_part(design: Design, columns: Indices) -> Design | None:
     return Design(design.dense_columns(columns))
 
 
+def balancing_products(design: Design, n_free: int, rounds: int = _ROUNDS) -> float:
+    """Return about how many products it takes to balance so many free columns."""
+    n = design.n_samples
+    if not n_free:
+        return 0.0
+    if design.is_sparse:  # of entries of one row
+        return 0.5 * rounds * design.n_stored**2 / max(n, 1)
+    return 0.5 * (rounds if n_free <= n else 1) * n * n_free * min(n_free, n)
+
+
 def balance_free_columns(
     design: Design,
     columns: Indices,
@@ -98,6 +118,8 @@ def balance_free_columns(
     is the size of the terms that make up `target` (its own size if not given). Returns the moved
     point and the largest leftover relative to the terms of its sum.
     """
+    if not design.is_sparse:  # the factor of a sparse one is asked for its time on the way
+        checkpoint(products=balancing_products(design, columns.size, rounds=1))
     part = free_part(design, columns) or Design(np.empty((design.n_samples, 0)))
     return _core.balance_columns(
         part.view,
