@@ -33,7 +33,7 @@ import rectiline as rl
 from .process import apart
 from .quadratic import OSQP, PIQP, Clarabel, HiGHS, Program
 from .store import write_table
-from .structure_cases import Case, Units, cases, portfolio, trend
+from .structure_cases import Case, Units, cases, panel, portfolio, trend
 
 TOL = 1e-6
 MOST_RIVAL_ROWS = 300_000  # larger cases go to HiGHS's interior method and to quantreg alone
@@ -107,10 +107,10 @@ def by_quantreg(units: Units) -> tuple[np.ndarray, float]:
 # ---- measuring ----------------------------------------------------------------------------------
 
 
-def by_us(problem: rl.Problem) -> tuple[rl.Solution, dict[str, Any]]:
+def by_us(problem: rl.Problem, tol: float = TOL) -> tuple[rl.Solution, dict[str, Any]]:
     rl.solve(trend(50, 1, "median").ours())  # what the first call loads
     began = time.process_time()
-    found = rl.solve(problem, tol=TOL)
+    found = rl.solve(problem, tol=tol)
     about = {"seconds": time.process_time() - began, "solver": found.solver}
     return found, about | {"gap": found.certificate.relative_gap, "steps": found.n_iter}
 
@@ -204,6 +204,35 @@ def portfolio_row(factors: int, ours_alone: bool) -> dict[str, Any]:
     return row | ({} if ours_alone else {"ratio": f"{said['seconds'] / fastest:.2f}"})
 
 
+def sharp_panel_row(n: int, firms: int) -> dict[str, Any]:
+    """Return the row of a median with firm effects, certified to 1e-9."""
+    problem = panel(n, firms, 1, "median", "free").ours()
+    _, said = by_us(problem, tol=1e-9)
+    row = {"case": f"panel {n} x {firms} + 1: median to 1e-9", "family": "panel to 1e-9"}
+    row |= {"size": n, "rectiline": f"{said['seconds']:.3f}", "solver": said["solver"]}
+    return row | {"gap": f"{said['gap']:.0e}", "steps": said["steps"]}
+
+
+def non_crossing_row(n: int, d: int, levels: int) -> dict[str, Any]:
+    """Return the row of quantiles that do not cross; the ratio is to as many fits on their own."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((n, d))
+    y = X @ rng.standard_normal(d) + (1.0 + 0.5 * np.abs(X[:, 0])) * rng.standard_t(3, n)
+    quantiles = np.linspace(0.0, 1.0, levels + 2)[1:-1]
+    seconds = {}
+    for joint in (False, True):
+        tries = []
+        for _ in range(2):
+            model = rl.QuantileRegressor(quantile=quantiles, alpha=0.0, non_crossing=joint)
+            began = time.process_time()
+            model.fit(X, y)
+            tries.append(time.process_time() - began)
+        seconds[joint] = min(tries)
+    row = {"case": f"non-crossing {n} x {d}, {levels} levels", "family": "non-crossing", "size": n}
+    ratio = f"{seconds[True] / seconds[False]:.2f}"
+    return row | {"rectiline": f"{seconds[True]:.3f}", "ratio": ratio}
+
+
 def exponents(rows: list[dict[str, Any]]) -> Iterator[str]:
     """Yield the exponent of time against size for each family with several sizes."""
     for family in dict.fromkeys(row["family"] for row in rows):
@@ -229,6 +258,8 @@ def main() -> None:
     wanted = {case.name: lambda c=case: row_of(c, asked.limit, asked.ours) for case in cases()}
     for k in (20, 100):
         wanted[f"portfolio {100 * k} x {k}"] = lambda k=k: portfolio_row(k, asked.ours)
+    wanted["panel 50000 x 2000 + 1: median to 1e-9"] = lambda: sharp_panel_row(50_000, 2_000)
+    wanted["non-crossing 4000 x 20, 13 levels"] = lambda: non_crossing_row(4_000, 20, 13)
     rows = []
     for name, measured in wanted.items():
         if all(word in name for word in asked.words):
