@@ -58,6 +58,7 @@ UnitInterior<Real>::UnitInterior(UnitProgram program, std::unique_ptr<NormalSyst
         values->resize(units);
     for (auto* values : {&row_weight_, &row_dual_, &move_.change, &move_.share, &move_.miss})
         values->resize(rows);
+    before_ = move_;
 }
 
 // The weights of units and rows, and what the equations of the units lack at zero multipliers.
@@ -108,17 +109,18 @@ void UnitInterior<Real>::aim_at_centre(Real target, double share) {
     });
 }
 
-// Takes products that a step of the hoped lengths would leave far from their mean back into a band.
+// Takes products that a step of the hoped lengths along the direction before would leave far from
+// their mean back into a band.
 template <class Real>
 void UnitInterior<Real>::aim_at_outliers(Real target, StepLengths hoped) {
     const double mean = leading(target);
     aim([&](int s, std::size_t k) {
         const auto& side = pair_.side[s];
         const double after =
-            leading((side.multiplier[k] + Real(hoped.primal) * move_.multiplier[s][k]) *
-                    (side.room[k] + Real(hoped.dual) * room_move(s, k)));
+            leading((side.multiplier[k] + Real(hoped.primal) * before_.multiplier[s][k]) *
+                    (side.room[k] + Real(hoped.dual) * side.sign * before_.y[k]));
         const double change = std::clamp(after, kBand * mean, mean / kBand) - after;
-        return move_.lift[s][k] + Real(std::max(change, -mean / kBand)) / side.room[k];
+        return before_.lift[s][k] + Real(std::max(change, -mean / kBand)) / side.room[k];
     });
 }
 
@@ -204,23 +206,23 @@ void UnitInterior<Real>::correct(Real centre, double predicted) {
     find_direction();
     const double length = longest(1.0).least();
     if (length >= (is_linear_ ? kShortLinearStep : kShortStep)) return;
-    const Direction kept = move_;
+    std::swap(move_, before_);
     aim_at_centre(centre, predicted);
     find_direction();
-    if (!(longest(1.0).least() > length)) move_ = kept;
+    if (!(longest(1.0).least() > length)) std::swap(move_, before_);
 }
 
 template <class Real>
 void UnitInterior<Real>::centralise(Real centre) {
     StepLengths steps = longest(1.0);
     for (int attempt = 0; attempt < kCorrectors && steps.least() < kLongStep; ++attempt) {
-        const Direction kept = move_;
+        std::swap(move_, before_);
         aim_at_outliers(centre,
                         {std::min(1.0, steps.dual + kHope), std::min(1.0, steps.primal + kHope)});
         find_direction();
         const StepLengths longer = longest(1.0);
         if (longer.dual + longer.primal < steps.dual + steps.primal + 2 * kGain) {
-            move_ = kept;
+            std::swap(move_, before_);
             return;
         }
         steps = longer;

@@ -86,7 +86,7 @@ class UnitInterior {
     bool is_linear_;
     std::vector<Real> ratio_[2], error_[2];  // per unit, of both ends of its box
     std::vector<Real> gap_to_centre_, weight_, row_weight_, row_dual_;
-    Direction move_;
+    Direction move_, before_;  // the present one, and the one it is compared with
     std::vector<Real> pull_ahead_;
     Verdict verdict_{};  // before the step
     double step_length_ = 1.0;
