@@ -80,6 +80,15 @@ MALFORMED: dict[str, Callable[[Header, Arrays], Any]] = {
     "coefficients that are integers": lambda h, a: a.update(coef=a["coef"].astype(int)),
     "coefficients that are complex": lambda h, a: a.update(coef=a["coef"].astype(complex)),
     "coefficients that are objects": lambda h, a: a.update(coef=a["coef"].astype("U8")),
+    "weights that are said to be equal": lambda h, a: a.update(weight=np.arange(1.0, 31.0)),
+    "a column that the data do not have": lambda h, a: (
+        h.update(n_columns=4),
+        a.update({k: np.append(a[k], 0.0 * a[k][:1]) for k in ("coef", "rho", "l1", "strengths")}),
+        a.update(
+            {k: np.append(a[k], a[k][:1]) for k in ("split_coef", "lower", "upper", "groups")}
+        ),
+        a.update(A=np.zeros((0, 4)), E=np.zeros((0, 4))),
+    ),
     "an array too many": lambda h, a: a.update(more=np.zeros(3)),
     "loss_index outside the list": lambda h, a: a.update(loss_index=np.full(30, 1)),
     "negative loss_index": lambda h, a: a.update(loss_index=np.full(30, -1)),

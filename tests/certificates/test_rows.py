@@ -59,3 +59,12 @@ def test_names_of_columns_are_saved(tmp_path: Path) -> None:
     assert verify.read(tmp_path / "fit.rlcert")[0]["columns"] == ["a", "b", "c"]
     frame.assign(y=Y[:50])[["c", "y", "a", "b"]].to_csv(tmp_path / "data.csv", index=False)
     assert verify.main([str(tmp_path / "fit.rlcert"), str(tmp_path / "data.csv")]) == 0
+
+
+def test_the_snapshot_of_a_source_is_saved(tmp_path: Path) -> None:
+    rows = rl.rows.from_arrays(X[:50], Y[:50], block_rows=20)
+    rows.snapshot = "delta version 3"  # as `rl.rows.of` notes it for a table of Delta Lake
+    rl.solve(rl.Problem(rows, loss="absolute")).save(tmp_path / "fit.rlcert")
+    assert verify.read(tmp_path / "fit.rlcert")[0]["source"] == "delta version 3"
+    rl.PLQRegressor().fit(rows).save_certificate(tmp_path / "model.rlcert", rows)
+    assert verify.read(tmp_path / "model.rlcert")[0]["source"] == "delta version 3"

@@ -267,6 +267,7 @@
     Object.assign(file, { n: header.n_samples, d: header.n_columns, features: header.n_features });
     if (!["residual", "margin", "prediction"].includes(header.of)) refuse("what the losses are of is not known");
     if (!["file", "data", "none"].includes(header.weights)) refuse("whose weights count is not stated");
+    if ((header.weights === "file") !== ("weight" in arrays)) refuse("the weights are not those that are stated");
     const { columns, labels, losses, checksums, claim, levels, output } = header, many = Array.isArray(losses) ? losses.length : 0;
     if (columns !== null && !(Array.isArray(columns) && columns.length === file.features && columns.every((one) => typeof one === "string"))) refuse("columns are no names of the features");
     if (!(Number.isSafeInteger(output) && output >= 0 && output < Math.max(1, header.n_targets))) refuse("output is no number of a target");
