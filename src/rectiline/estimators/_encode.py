@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse as sp
 from sklearn.utils import _safe_indexing, check_array
-from sklearn.utils.validation import check_X_y, validate_data
+from sklearn.utils.validation import validate_data
 
 from rectiline._typing import Mask
 from rectiline.backends import TableEncoder, is_arrow
@@ -66,16 +66,6 @@ def new_rows(estimator: Any, X: Any) -> Any:
         return validate_data(estimator, X, accept_sparse=FORMATS, dtype=DTYPES, reset=False)
     table = X if hasattr(X, "shape") else np.asarray(X, dtype=object)
     return check_array(encoder.numbers(table), accept_sparse=FORMATS, dtype=DTYPES)
-
-
-def reread(estimator: Any, X: Any, y: Any) -> tuple[Any, Any]:
-    """Return X and y of a fitted estimator, given again."""
-    shared: dict[str, Any] = {"accept_sparse": FORMATS, "dtype": DTYPES, "multi_output": True}
-    if hasattr(estimator, "encoder_"):
-        X, y = check_X_y(new_rows(estimator, X), y, **shared)
-    else:
-        X, y = validate_data(estimator, X, y, reset=False, **shared)
-    return X, y
 
 
 def free_effects(penalty: Penalty | None, n_plain: int, n_effects: int, l1: float) -> Any:

@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, check_X_y
 
 from rectiline._typing import Vector
 from rectiline.constraints import Constraint, combine
 from rectiline.estimators._base import BaseLinear
-from rectiline.estimators._check import check_weight
-from rectiline.estimators._encode import complete_rows, only, reread
+from rectiline.estimators._check import DTYPES, FORMATS, check_weight
+from rectiline.estimators._encode import complete_rows, new_rows, only
 from rectiline.estimators._proofs import proved_again
 from rectiline.estimators._rows import as_rows, check_columns, refuse_on_rows, with_targets
 from rectiline.estimators._saved import save_fit
@@ -334,7 +334,8 @@ class InferenceMixin(BaseLinear):
             ones = np.ones(len(targets))
             return rows, targets, ones if weight is None else np.asarray(weight, dtype=np.float64)
         used = complete_rows(self, X, y)
-        X, y = reread(self, only(X, used), only(y, used))
+        again = {"accept_sparse": FORMATS, "dtype": DTYPES, "multi_output": True}
+        X, y = check_X_y(new_rows(self, only(X, used)), only(y, used), **again)
         return X, y, check_weight(only(sample_weight, used), X)
 
     def _why_no_standard_errors(self, X: Any) -> str | None:
