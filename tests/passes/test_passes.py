@@ -7,6 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 import rectiline as rl
+from rectiline import _polling
 from rectiline.exceptions import ConvergenceWarning, UnsupportedProblemError
 from rectiline.problems.blocks import SplitDual
 
@@ -255,6 +256,29 @@ def test_limits_return_the_best_pair_and_warn():
     assert problem.certify(solution).relative_gap <= 1e-2
     with pytest.raises(rl.NoAnswerError, match="time_limit"):
         rl.solve(rl.Problem(rl.rows.of(X, Y), loss=L.Absolute()), time_limit=1e-9)
+
+
+def test_callbacks_are_called_and_stop_during_passes(monkeypatch):
+    monkeypatch.setattr(_polling, "REPORT_EVERY", 0.0)  # whenever somebody asks for the time
+    read, calls = [], []
+
+    def blocks():
+        for start in range(0, N, 1000):
+            read.append(start)
+            yield X[start : start + 1000], Y[start : start + 1000]
+
+    problem = rl.Problem(rl.rows.from_stream(blocks), loss=L.Pinball(0.3))
+    read.clear()
+    solution = rl.solve(problem, tol=1e-7, callback=lambda progress: calls.append(len(read)))
+    assert solution.status == "solved"
+    assert set(range(1, len(read))) <= set(calls)  # at least once for every block
+    read.clear()
+    stopped = rl.solve(problem, tol=1e-7, callback=lambda progress: len(read) >= 5)
+    assert stopped.status == "stopped" and len(read) <= 6
+    seen = []
+    array = rl.Problem(np.tile(X, (40, 4)), np.tile(Y, 40), loss=L.Pinball(0.3))
+    rl.solve(array, "passes", tol=1e-3, callback=lambda progress: seen.append(progress))
+    assert len(seen) > 4  # also within the one block of rows in memory
 
 
 def test_callbacks_see_every_pass_and_may_stop():
