@@ -139,13 +139,15 @@ template <class Access>
 void find_near(Access& access, const Member& member, const Directions& directions,
                std::int64_t first, Chunk& c, Part& part) {
     const double* weight = member.rows.weight + first;
-    const int count = list_close(weight, member.reach, member.least, c);
+    const int count = member.judges ? list_close<true>(weight, member.reach, member.least, c)
+                                    : list_close<false>(weight, member.reach, member.least, c);
     access.squared_lengths({c.candidates, static_cast<std::size_t>(count)}, directions, c.square);
     const double reach = member.reach * member.reach;
     for (int k = 0; k < count; ++k) {
         const int r = c.candidates[k];
         bool is_near = c.kept[r] > 0 || c.slack[r] * c.slack[r] <= reach * c.square[k];
-        is_near = is_near || (weight[r] > 0 && c.crossed[r] > 0 && c.listed[r] == 0);
+        is_near =
+            is_near || (member.judges && weight[r] > 0 && c.crossed[r] > 0 && c.listed[r] == 0);
         if (!is_near) continue;
         part.near.push_back(first + r);
         c.g_next[r] = c.curved_next[r] = 0;
@@ -162,7 +164,7 @@ void split_chunk(Access& access, const Member& member, const Directions& directi
     find_near(access, member, directions, first, c, part);
     part.always.unmark(first, c.kept);
     if (member.keeps_listed) part.listed.unmark(first, c.kept);
-    const Changes changes = take_changes(c);
+    const Changes changes = member.judges ? take_changes<true>(c) : take_changes<false>(c);
     part.sums[kChangeTotal] += changes.total;
     for (std::int64_t r = 0; changes.curvatures > 0 && r < c.count; ++r) {
         const double curved = c.curved_next[r];
@@ -207,9 +209,6 @@ void run_task(Access& access, std::span<const Member> members,
                 });
                 access.add(c.g, part.gradient.data());
                 if (!member.out.empty()) std::copy(c.g, c.g + c.count, &member.out[i]);
-            } else {  // no row is frozen so far
-                for (double* part : {c.g, c.curved, c.crossed})
-                    std::fill_n(part, c.count, 0.0);
             }
             if (sizes_from[k] == k) access.add_sizes(member.rows.weight + i, part.sizes.data());
             if (member.splits) {

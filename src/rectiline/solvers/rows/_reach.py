@@ -141,7 +141,7 @@ def _expected_curvature(problem: Problem, coef: Vector, intercept: float) -> Vec
                 continue
             far = np.where(mine, np.abs(t - knot), np.inf)
             beyond = int(np.count_nonzero(mine & (t > knot)))
-            sides = 2 * min(beyond, int(np.count_nonzero(mine)) - beyond)
+            sides = 4 * min(beyond, int(np.count_nonzero(mine)) - beyond)
             last = min(count, max(sides, _LEAST_ROWS))
             width = float(np.partition(far, last)[last])
             if np.isfinite(width) and width > 0:
