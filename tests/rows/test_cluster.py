@@ -21,6 +21,7 @@ from rectiline.rows._engines import map_items
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
+dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")
 
 pytestmark = [pytest.mark.cluster, pytest.mark.filterwarnings("default")]
@@ -49,9 +50,10 @@ def folder(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def cluster():
-    """Three worker processes under a scheduler of their own."""
+    """Three worker processes under a scheduler of their own that does not balance their work."""
     options = {"threads_per_worker": 1, "memory_limit": MEMORY, "dashboard_address": ":0"}
     with (
+        dask.config.set({"distributed.scheduler.work-stealing": False}),
         distributed.LocalCluster(n_workers=3, processes=True, **options) as made,
         distributed.Client(made, set_as_default=False) as client,
     ):

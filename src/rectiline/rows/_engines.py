@@ -115,11 +115,18 @@ class _Packed:
 
 
 def _map_on_dask(
-    client: Any, function: Callable[[Any], Any], items: Iterable[Any]
+    client: Any, function: Callable[[Any], Any], items: Sequence[Any]
 ) -> Iterator[Any]:
     """Yield results of a dask client; items may be futures, which are opened where they are."""
+    futures = [item for item in items if hasattr(item, "key")]
+    held = client.who_has(futures) if futures else {}
     packed = client.submit(_Packed, pickle.dumps(function), pure=False)  # made again if lost
-    tasks = deque(client.submit(_call, packed, item, pure=False) for item in items)
+    tasks: deque[Any] = deque()
+    for item in items:
+        # The state may be larger than a block; the block stays where it is all the same.
+        near = list(held.get(getattr(item, "key", None), ())) or None
+        asked = {"workers": near, "allow_other_workers": near is not None}
+        tasks.append(client.submit(_call, packed, item, pure=False, **asked))
     try:
         while tasks:
             yield tasks.popleft().result()  # which may leave the worker then
