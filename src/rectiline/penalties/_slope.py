@@ -142,7 +142,7 @@ class Slope(Penalty):
                 return least
             size = np.sort(size[size >= (1.0 - 1e-9) * least * self.strengths[-1]])[::-1]
             ratio = np.cumsum(size, dtype=np.longdouble) / self._budget[: size.size]
-            return float(np.max(ratio))
+            return float(np.max(ratio, initial=least))
 
     def fenchel_young(self, coef: ArrayLike, q: ArrayLike) -> float:
         """Return ``value(coef) + conjugate(q) - q @ coef`` as a sum of terms >= 0."""
