@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import rectiline
 from rectiline import _core
 from rectiline.penalties import GroupLinf, Slope
 
@@ -79,3 +80,9 @@ def test_groups_that_do_not_fit_are_refused(columns, starts):
     columns, starts = np.array(columns, dtype=np.int64), np.array(starts, dtype=np.int64)
     with pytest.raises(ValueError, match=r"starts|column"):
         _core.group_prox(columns, starts, 1.0, np.zeros(5))
+
+
+def test_a_dual_norm_that_underflows_is_a_number():
+    # The quotient is rounded up to the smallest double, so that no entry seems to reach it.
+    norm = rectiline.penalties.Slope([1.334e149]).dual_norm([6e-175])
+    assert 0.0 <= norm <= 1e-323
