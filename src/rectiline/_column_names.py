@@ -9,8 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["column_index", "column_label", "names_of"]
-
 _NAMES_SHOWN = 8  # names listed in a message
 
 

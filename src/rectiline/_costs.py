@@ -5,19 +5,6 @@ Measured on one core of a server of 2023; guesses within a factor of three are g
 
 from __future__ import annotations
 
-__all__ = [
-    "SECONDS_PER_ENTRY",
-    "SECONDS_PER_ENTRY_CERTIFIED",
-    "SECONDS_PER_ENTRY_COPIED",
-    "SECONDS_PER_ENTRY_SWEPT",
-    "SECONDS_PER_ENTRY_TURNED",
-    "SECONDS_PER_PRODUCT",
-    "SECONDS_PER_ROW_CERTIFIED",
-    "SECONDS_PER_ROW_LISTED",
-    "SECONDS_PER_ROW_SWEPT",
-    "SECONDS_PER_SPARSE_ENTRY_COPIED",
-]
-
 SECONDS_PER_PRODUCT = 1e-10  # one multiply-add of dense linear algebra in a library
 SECONDS_PER_ENTRY = 1e-9  # one pass over X, which is read from memory
 SECONDS_PER_ENTRY_CERTIFIED = 4e-9  # a certificate: products with X and their rounding errors

@@ -12,8 +12,6 @@ from numpy.typing import ArrayLike
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["coefficient_frame", "html_table"]
-
 
 def coefficient_frame(
     coef: ArrayLike,

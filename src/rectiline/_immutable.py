@@ -10,8 +10,6 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-__all__ = ["Immutable", "rebuild"]
-
 _ENTRIES_SHOWN = 12  # longer arrays are abbreviated in representations
 
 

@@ -13,8 +13,6 @@ from functools import cached_property as _cached_property
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
-__all__ = ["FieldsAlone", "Part", "cached_property"]
-
 T = TypeVar("T")
 
 

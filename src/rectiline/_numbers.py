@@ -7,8 +7,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["checked_share", "real_array", "refuse_masked"]
-
 
 def checked_share(name: str, value: float) -> float:
     """Return a coverage, strictly between 0 and 1."""

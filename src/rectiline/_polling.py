@@ -14,18 +14,6 @@ from typing import Any, Protocol
 
 from rectiline._costs import SECONDS_PER_PRODUCT
 
-__all__ = [
-    "REPORT_EVERY",
-    "Clock",
-    "OutOfTime",
-    "Timekeeper",
-    "asked_at_checkpoints",
-    "checkpoint",
-    "grace_of",
-    "time_left",
-    "who_is_asked",
-]
-
 REPORT_EVERY = 0.2  # seconds of work between two reports to a callback
 _GRACE = 0.06  # of a time limit, and
 _LEAST_GRACE = 0.03  # seconds at least, by which what has to be finished may exceed it

@@ -14,8 +14,6 @@ import numpy as np
 from rectiline._column_names import column_index
 from rectiline._typing import Vector
 
-__all__ = ["read_relations"]
-
 
 def read_relations(text: str, names: Sequence[str], owner: str) -> list[tuple[Vector, float, str]]:
     """Return each relation as (row, constant, sign): ``row @ coef + constant`` sign 0.

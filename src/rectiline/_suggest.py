@@ -7,8 +7,6 @@ from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from typing import Any
 
-__all__ = ["not_an_object", "unknown_name"]
-
 
 def unknown_name(
     argument: str,

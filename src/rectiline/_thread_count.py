@@ -8,8 +8,6 @@ from typing import Any
 
 from rectiline import _core
 
-__all__ = ["checked_threads", "set_threads", "using_threads"]
-
 _MOST_THREADS = 1 << 16
 
 

@@ -12,8 +12,6 @@ from rectiline._column_names import column_label, names_of
 from rectiline._numbers import refuse_masked
 from rectiline.backends._design import Design
 
-__all__ = ["as_design"]
-
 
 def _as_supported_dense(X: Any, name: str) -> NDArray[Any]:
     try:

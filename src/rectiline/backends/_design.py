@@ -16,8 +16,6 @@ from rectiline._lazy import cached_property
 from rectiline._polling import checkpoint, time_left
 from rectiline._typing import Indices, Vector
 
-__all__ = ["Design", "array_if_small", "take_rows"]
-
 _ENTRIES_OF_A_TIMED_PASS = (
     1_000_000  # entries of X from which on a pass asks whether there is time for it
 )

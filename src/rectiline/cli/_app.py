@@ -28,8 +28,6 @@ from rectiline.cli._model import Model
 from rectiline.cli._table import read_blocks, read_table
 from rectiline.cli._terms import Asked
 
-__all__ = ["run"]
-
 EPILOG = (
     "Exit codes: 0 done (verify: the claim holds), 1 not solved to the tolerance (verify: the "
     "claim does not hold), 2 wrong use or input."

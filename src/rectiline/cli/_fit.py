@@ -18,19 +18,6 @@ from rectiline.cli._model import Model, make_estimator
 from rectiline.cli._table import Table
 from rectiline.cli._terms import read_loss
 
-__all__ = [
-    "NamedVector",
-    "as_list",
-    "checked_output",
-    "fit_table",
-    "fit_text",
-    "infeasible",
-    "proof_words",
-    "scores",
-    "targets",
-    "write_columns",
-]
-
 _MOST_CLASSES = 100
 _MOST_COEFFICIENTS = 50  # rows of coefficients that are printed
 

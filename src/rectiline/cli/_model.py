@@ -18,8 +18,6 @@ from rectiline.estimators import PLQClassifier, PLQRegressor
 from rectiline.problems import Certificate, DualPoint
 from rectiline.solvers import Solution, Status
 
-__all__ = ["Model", "load_model", "make_estimator", "save_model"]
-
 _FORMAT = {"format": "rectiline-model", "version": 2}
 
 

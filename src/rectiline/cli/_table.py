@@ -25,8 +25,6 @@ from rectiline._typing import Mask, Vector
 from rectiline.backends import TableEncoder, column_values
 from rectiline.cli._terms import Asked
 
-__all__ = ["Table", "read_blocks", "read_table"]
-
 _ARROW = (".parquet", ".feather", ".arrow")
 _SVMLIGHT = (".svm", ".svmlight", ".libsvm", ".txt")
 _MISSING = ["", "NA", "N/A", "NaN", "nan", "null", "NULL", "None"]

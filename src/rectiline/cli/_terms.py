@@ -9,8 +9,6 @@ from typing import Any
 
 from rectiline import losses, penalties
 
-__all__ = ["Asked", "read_loss", "read_penalty"]
-
 # How each penalty is written, and how it is made of the number of columns and the numbers given.
 _PENALTIES: dict[str, tuple[str, Callable[..., penalties.Penalty | None]]] = {
     "ridge": ("ridge:STRENGTH", lambda d, strength: penalties.Ridge(strength)),

@@ -19,8 +19,6 @@ from rectiline.constraints._base import Constraint
 from rectiline.constraints._bounds import Box, Nonnegative
 from rectiline.constraints._linear import LinearEquality, LinearInequality
 
-__all__ = ["named_constraints"]
-
 _RULE = re.compile(r"\s*(>=|<=|==)\s*(\S+)\s*")
 
 

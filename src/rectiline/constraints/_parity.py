@@ -18,8 +18,6 @@ from rectiline.constraints._base import Constraint, DesignLike
 from rectiline.constraints._fairness import bounded_rows, checked_tolerance, given_data
 from rectiline.constraints._rows import ConstraintRows
 
-__all__ = ["DemographicParity", "EqualOpportunity"]
-
 MOST_GROUPS = 50  # more than this is a continuous column, not a grouping
 
 Codes = NDArray[np.int64]

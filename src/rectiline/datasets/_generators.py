@@ -10,8 +10,6 @@ from sklearn.utils import check_random_state
 
 from rectiline._typing import Vector
 
-__all__ = ["make_demand", "make_returns"]
-
 
 def make_demand(
     n_days: int = 400, *, noise: float = 12.0, random_state: Any = 0

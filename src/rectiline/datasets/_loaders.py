@@ -8,14 +8,6 @@ import numpy as np
 
 from rectiline.datasets._read import read
 
-__all__ = [
-    "load_adult_sample",
-    "load_engel",
-    "load_stackloss",
-    "load_statecrime",
-    "load_wine_quality",
-]
-
 
 def load_adult_sample(*, return_X_y: bool = False, as_frame: bool = False) -> Any:
     """Load 4,000 people of the Adult census data: who earns more than 50,000 dollars (CC BY 4.0).

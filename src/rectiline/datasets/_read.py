@@ -10,8 +10,6 @@ from typing import Any
 import numpy as np
 from sklearn.utils import Bunch
 
-__all__ = ["read"]
-
 
 def read(
     file: str,

@@ -9,8 +9,6 @@ import numpy as np
 from rectiline.estimators._check import column_names
 from rectiline.problems.proofs import ProvedData, Statement, save_proofs
 
-__all__ = ["save_fit"]
-
 
 def save_fit(path: Any, again: Any, y: Any) -> None:
     """Write the proofs of all problems of a fit; `y` is what the user gave."""

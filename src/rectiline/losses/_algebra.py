@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from ._base import Loss
     from ._piecewise import PiecewiseLQ
 
-__all__ = ["add_curves", "add_losses", "is_number", "scale_loss"]
-
 
 def add_curves(curves: Sequence[PLQCurve], factors: Sequence[float]) -> PLQCurve:
     """Return the sum of factors times curves.

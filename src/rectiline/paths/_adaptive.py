@@ -11,8 +11,6 @@ from rectiline.penalties import Columnwise
 from rectiline.problems import Problem
 from rectiline.solvers import solve
 
-__all__ = ["adaptive_weights"]
-
 _RIDGE = (
     1e-2  # of the curvature of the losses in a column: coefficients shrink by about a hundredth
 )

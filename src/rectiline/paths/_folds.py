@@ -28,8 +28,6 @@ from rectiline.solvers import Progress, one_thread
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-__all__ = ["FoldJob", "fold_paths", "in_threads"]
-
 
 @dataclass(frozen=True, eq=False)
 class FoldJob:

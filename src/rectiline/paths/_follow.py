@@ -33,8 +33,6 @@ from rectiline.solvers import (
     solve,
 )
 
-__all__ = ["follow_path"]
-
 _BATCH_ENTRIES = 800_000  # multipliers that wait for their certificates: more leave the cache
 _FIRST_BATCH = 4  # strengths until the first certificates show whether following works
 _MOST_MISSED = 2  # strengths left to `solve`, beyond one in

@@ -11,8 +11,6 @@ from rectiline.paths._largest import ZeroPoint, is_sparsifying, zero_point
 from rectiline.paths._null import null_model
 from rectiline.problems import Problem
 
-__all__ = ["checked_strengths", "default_strengths", "grid_and_start"]
-
 _RATIO, _RATIO_WIDE = 1e-4, 1e-2
 _RIDGE_MOVE = 1e-2  # at the largest ridge strength predictions move by this share of their scale
 

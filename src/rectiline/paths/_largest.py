@@ -35,8 +35,6 @@ from rectiline.penalties import (
 from rectiline.problems import DualPoint, Problem
 from rectiline.solvers import Generation, Newton, Session, Solution, limited_threads, solve
 
-__all__ = ["ZeroPoint", "is_sparsifying", "largest_strength", "zero_point"]
-
 _STEPS = 12
 _FIRST_SHARE, _FIRST_SHARE_WIDE = 0.1, 0.6  # of the first upper bound: where the ascent starts
 _COLUMNS_PER_OPEN_SAMPLE = 4  # from which on few samples are near the margin at once

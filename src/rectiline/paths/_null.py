@@ -10,8 +10,6 @@ from rectiline._typing import Vector
 from rectiline.problems import Problem
 from rectiline.problems.intercepts import ShiftedLosses
 
-__all__ = ["NullModel", "null_model", "null_start"]
-
 _SIGNS = np.array([1.0, -1.0])  # of the two classes
 
 

@@ -19,8 +19,6 @@ from rectiline.problems import DualPoint, Problem
 from rectiline.problems.proofs import prove
 from rectiline.solvers import Solution, Status
 
-__all__ = ["Path", "path"]
-
 _GRID_SHARE = 0.3  # of a time limit, for the largest strength: an upper bound if that is not enough
 
 

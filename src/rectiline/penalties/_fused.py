@@ -14,8 +14,6 @@ from rectiline.penalties._base import Penalty
 from rectiline.penalties._checks import nonnegative, positive_integer
 from rectiline.penalties._separable import ElasticNet
 
-__all__ = ["Fused"]
-
 
 @dataclass(frozen=True, eq=False)
 class Fused:

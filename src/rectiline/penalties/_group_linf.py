@@ -24,8 +24,6 @@ from rectiline.penalties._base import ROUNDING, Atom, Penalty
 from rectiline.penalties._checks import nonnegative, positive_integer
 from rectiline.penalties._grouping import Grouping, read_groups
 
-__all__ = ["GroupLinf", "SparseGroupLinf"]
-
 Groups = Sequence[int] | Sequence[str] | Sequence[Sequence[int]] | NDArray[Any]
 
 

@@ -8,8 +8,6 @@ from scipy import linalg
 
 from rectiline._typing import Matrix
 
-__all__ = ["LeftFactor", "column_blocks"]
-
 _ENTRIES_PER_COPY = 1 << 17  # entries of a matrix that are copied at a time
 _DEPENDENT_LENGTH = (
     1e-6  # of a unit vector: what is left of one that lies in the span of the others

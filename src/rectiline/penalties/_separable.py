@@ -19,8 +19,6 @@ from rectiline._typing import Vector
 from rectiline.penalties._base import ROUNDING, Atom, Penalty
 from rectiline.penalties._checks import nonnegative, nonnegative_vector, positive_integer
 
-__all__ = ["L1", "Columnwise", "ElasticNet", "Ridge"]
-
 
 class SeparablePenalty(Penalty):
     """A sum over columns, ``sum_j rho_j/2 b_j^2 + l1_j |b_j|``; a subclass provides `separable`."""

@@ -14,8 +14,6 @@ from rectiline.penalties._checks import nonnegative, positive_integer
 from rectiline.penalties._left_factor import LeftFactor, column_blocks
 from rectiline.penalties._spectrum import weights_by_sorting
 
-__all__ = ["SharedSubspace", "Subspace"]
-
 _ABSENT_SINGULAR_VALUE_SHARE = (
     1e-7  # of the largest singular value: below it a direction counts as absent
 )

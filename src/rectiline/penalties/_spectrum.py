@@ -18,8 +18,6 @@ import numpy as np
 
 from rectiline._typing import Vector
 
-__all__ = ["weights_by_sorting"]
-
 # What Gamma may miss at a kink by rounding alone, per unit of budget.
 _ROUNDING = 1e-13
 

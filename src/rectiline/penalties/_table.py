@@ -16,8 +16,6 @@ from rectiline.penalties._grouping import column_groups
 from rectiline.penalties._separable import L1, ElasticNet, Ridge
 from rectiline.penalties._slope import Slope
 
-__all__ = ["PENALTIES", "get"]
-
 PENALTIES = ("elasticnet", "group", "l1", "l2", "slope", "sparse_group")
 
 _ALIASES = {

@@ -27,8 +27,6 @@ from rectiline.problems._samples import Samples
 from rectiline.problems._terms import Terms
 from rectiline.rows import RowBlocks
 
-__all__ = ["DEFAULT_PENALTY", "Parts", "check_size", "read_arrays", "read_rows", "terms_of"]
-
 DEFAULT_PENALTY = Ridge(1.0)  # recognised by identity: it does not apply where y is None
 _SPARSE = 4  # times as many differences as samples from which on dense X is stored as sparse
 _ORDINARY = 40  # rows whose largest entry is within 2**-40 .. 2**40 stay as they are

@@ -15,8 +15,6 @@ from rectiline.problems._inputs import checked_losses, checked_other_loss
 from rectiline.problems._samples import Samples
 from rectiline.rows import Block, RowBlocks
 
-__all__ = ["BlockSamples", "Encoding", "fold_of_rows"]
-
 _LABELS_SHOWN = 5
 
 Numbers = NDArray[np.int64]

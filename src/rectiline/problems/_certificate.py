@@ -11,8 +11,6 @@ import numpy as np
 from rectiline._frames import html_table
 from rectiline._typing import Vector
 
-__all__ = ["ZERO_LEVEL", "Certificate", "DualPoint", "InfeasibilityCertificate"]
-
 ZERO_LEVEL = 2.0**-52  # gap of an optimum of zero, as a share of the terms that cancel
 
 

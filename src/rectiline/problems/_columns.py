@@ -14,8 +14,6 @@ from rectiline import _core
 from rectiline._lazy import cached_property
 from rectiline._typing import Mask, Vector
 
-__all__ = ["Columns"]
-
 
 class Columns:
     """Separable column functions given by four arrays of length d.

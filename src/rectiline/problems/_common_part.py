@@ -19,8 +19,6 @@ from rectiline._typing import Vector
 from rectiline.problems._certificate import DualPoint
 from rectiline.problems._task import Task
 
-__all__ = ["balance_common_part", "feasible_dual"]
-
 _ROUNDS = 30
 _SMALL = 1e-2  # multipliers much smaller than those at zero coefficients may be rounding
 _ENOUGH = 1e-15  # of the size of the terms: nothing is left but rounding

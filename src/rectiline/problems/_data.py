@@ -21,8 +21,6 @@ from rectiline.problems._block_samples import BlockSamples
 from rectiline.problems._samples import Samples
 from rectiline.rows import ArrayRows, RowBlocks
 
-__all__ = ["BlockData", "ColumnScales", "Data"]
-
 
 @dataclass(frozen=True, eq=False)
 class ColumnScales(FieldsAlone):

@@ -20,8 +20,6 @@ from rectiline.backends import Design
 from rectiline.constraints import ConstraintRows
 from rectiline.problems._certificate import InfeasibilityCertificate
 
-__all__ = ["Feasibility", "StackedRows", "check_feasibility", "point_by_least_squares"]
-
 _ROUNDS, _HALVINGS = 20, 6
 _MARGIN = 1e-3  # of the norm of a row: violated ones are to have this slack
 _RIDGE = 1e-10  # of the mean curvature

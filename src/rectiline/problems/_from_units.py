@@ -18,9 +18,6 @@ from rectiline._numbers import real_array
 from rectiline._typing import Matrix, Vector
 from rectiline.losses import Loss, PiecewiseLQ
 
-__all__ = ["LOSSES", "UnitRows", "rows_of_units"]
-
-
 # Of t = y - z, the residual: a unit that grows with z falls with t.
 LOSSES: tuple[Loss, ...] = (
     PiecewiseLQ([0.0], [(0, -1, 0), (0, 0, 0)]),  # ReLU, growing with z

@@ -16,16 +16,6 @@ from rectiline.constraints import ConstraintRows
 from rectiline.losses import Loss
 from rectiline.losses import get as get_loss
 
-__all__ = [
-    "bounds_as_rows",
-    "checked_index",
-    "checked_losses",
-    "checked_other_loss",
-    "checked_weight",
-    "curve_arrays",
-    "row_functions",
-]
-
 
 def checked_losses(loss: Any, loss_index: ArrayLike | None) -> tuple[Loss, ...]:
     """Return the losses as a tuple: one, or several of one kind with an index."""

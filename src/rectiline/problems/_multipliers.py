@@ -14,8 +14,6 @@ from rectiline.constraints import Constraint, ConstraintRows, LinearConstraint
 from rectiline.problems._certificate import DualPoint, InfeasibilityCertificate
 from rectiline.problems._problem import Problem
 
-__all__ = ["contradiction_in_words", "with_constraints"]
-
 
 def with_constraints(problem: Problem, coef: Vector, dual: DualPoint) -> DualPoint:
     """Return the multipliers with those of bounds, and with the part of every constraint."""

@@ -41,8 +41,6 @@ from rectiline.problems.proof._numbers import gamma, norm_of
 from rectiline.problems.proof._subspace import subspace_terms
 from rectiline.problems.proof._tasks import TaskProof, prove_tasks
 
-__all__ = ["MultiTaskProblem"]
-
 
 @dataclass(frozen=True, init=False, repr=False, eq=False)
 class MultiTaskProblem(FieldsAlone):

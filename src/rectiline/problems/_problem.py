@@ -40,8 +40,6 @@ from rectiline.problems._terms import Terms
 from rectiline.problems.proof._prove import Candidate, Proof, prove, prove_many
 from rectiline.rows import RowBlocks
 
-__all__ = ["Problem"]
-
 
 @dataclass(frozen=True, init=False, repr=False, eq=False)
 class Problem(ProblemParts):

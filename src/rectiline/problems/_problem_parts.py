@@ -24,8 +24,6 @@ from rectiline.problems._samples import Samples
 from rectiline.problems._terms import PenaltyTerms, Terms
 from rectiline.rows import RowBlocks
 
-__all__ = ["ProblemParts"]
-
 
 @dataclass(frozen=True, eq=False)
 class ProblemParts(FieldsAlone):

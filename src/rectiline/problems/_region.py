@@ -25,8 +25,6 @@ from rectiline.problems._feasibility import (
 from rectiline.problems._inputs import bounds_as_rows
 from rectiline.problems._repair import move_into_constraints
 
-__all__ = ["Region"]
-
 _MOST_COLUMNS = 2_000  # up to which a feasible point is looked for by matrices of this order
 _MOVED = 1e-12  # relative violation up to which moved coefficients satisfy the constraints
 

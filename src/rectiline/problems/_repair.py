@@ -14,8 +14,6 @@ from scipy.sparse.linalg import lsqr
 from rectiline._typing import AnyMatrix, Mask, Vector
 from rectiline.constraints import ConstraintRows
 
-__all__ = ["move_into_constraints"]
-
 _PRIMAL_ROUNDS = 60
 _GAIN = 0.5  # of the violation, that a round on the same rows and columns leaves at most
 _DENSE_LIMIT = 20_000_000  # entries of the active constraint rows that may be made dense

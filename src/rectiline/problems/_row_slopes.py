@@ -12,8 +12,6 @@ from rectiline.losses import LinearTerm, Loss
 from rectiline.problems._problem import Problem
 from rectiline.rows import pick
 
-__all__ = ["slopes_in_blocks", "slopes_in_memory", "undecided_rows"]
-
 _NEAR = 1e-7  # relative distance from a knot below which a row's slope is written down
 _SAME_SLOPE = 1e-10  # relative difference up to which a slope is that of the place on the loss
 

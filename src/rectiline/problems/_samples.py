@@ -28,8 +28,6 @@ from rectiline.problems._inputs import (
 )
 from rectiline.rows import Block
 
-__all__ = ["Samples"]
-
 _SHARP_BEND = 0.05  # widest bend, in units of the arguments' scale, that is treated as a kink
 
 

@@ -21,8 +21,6 @@ from rectiline.problems._problem import Problem
 from rectiline.problems._row_slopes import slopes_in_blocks, slopes_in_memory, undecided_rows
 from rectiline.rows import Levels, RowBlocks, StackedRows
 
-__all__ = ["ProvedData", "Statement", "save_proofs"]
-
 _MARGIN = 1.05  # of the gap: another machine adds the same numbers in another order
 _SAME_WEIGHT = 1e-13  # relative difference up to which weights are those of the data times a factor
 _WORSE = 1.02  # a list of fewer slopes may cost this factor of the gap

@@ -39,8 +39,6 @@ from rectiline.problems._task_pieces import Pieces
 
 Map = Callable[[Matrix], Matrix]
 
-__all__ = ["Task", "TaskStep"]
-
 
 class Task(Problem):
     """A problem whose weights sum to one and whose bounds are rows: its penalty is that of all."""

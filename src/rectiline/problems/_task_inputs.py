@@ -15,8 +15,6 @@ from rectiline.problems._inputs import checked_weight
 from rectiline.problems._samples import Samples
 from rectiline.problems._task import Task
 
-__all__ = ["make_tasks", "normalized_weights"]
-
 
 def make_tasks(
     X: Any,

@@ -16,8 +16,6 @@ from rectiline.problems._samples import Samples
 
 Places = NDArray[np.intp]
 
-__all__ = ["Pieces", "Places"]
-
 
 class Pieces:
     """Places of the rows of one task and what holds there; rows of weight zero are at place 0.

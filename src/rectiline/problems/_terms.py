@@ -16,8 +16,6 @@ from rectiline.problems._columns import Columns
 from rectiline.problems._region import Region
 from rectiline.problems.proof._numbers import UNDERFLOW, gamma
 
-__all__ = ["PenaltyTerms", "Terms"]
-
 
 @dataclass(frozen=True, eq=False)
 class Terms(FieldsAlone):

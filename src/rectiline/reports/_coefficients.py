@@ -12,8 +12,6 @@ from numpy.typing import ArrayLike, NDArray
 from rectiline.inference import summary
 from rectiline.reports._plots import Display, fitted, short
 
-__all__ = ["CoefficientDisplay"]
-
 
 @dataclass(eq=False, repr=False)
 class CoefficientDisplay(Display):

@@ -11,8 +11,6 @@ import numpy as np
 from rectiline.reports._plots import Display, fitted, short
 from rectiline.solvers import Progress, Solution
 
-__all__ = ["ConvergenceDisplay"]
-
 
 @dataclass(eq=False, repr=False)
 class ConvergenceDisplay(Display):

@@ -11,8 +11,6 @@ from scipy.stats import binom
 
 from rectiline.reports._plots import Display, fitted
 
-__all__ = ["CoverageDisplay"]
-
 
 @dataclass(eq=False, repr=False)
 class CoverageDisplay(Display):

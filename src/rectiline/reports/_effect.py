@@ -9,8 +9,6 @@ import numpy as np
 
 from rectiline.reports._plots import Display, short
 
-__all__ = ["PartialEffectDisplay"]
-
 
 @dataclass(eq=False, repr=False)
 class PartialEffectDisplay(Display):

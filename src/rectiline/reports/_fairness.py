@@ -13,8 +13,6 @@ from sklearn.base import clone
 from rectiline.constraints import DemographicParity, EqualOpportunity, Fairness
 from rectiline.reports._plots import Display
 
-__all__ = ["FairnessDisplay"]
-
 _FORMS: dict[str, Any] = {
     "covariance": Fairness,
     "demographic_parity": DemographicParity,

@@ -19,8 +19,6 @@ from rectiline.problems import Problem
 from rectiline.reports import _sections as sections
 from rectiline.solvers import Solution
 
-__all__ = ["write_report"]
-
 _MOST_PROBLEMS = 12  # problems with sections of their own
 
 

@@ -11,8 +11,6 @@ import numpy as np
 from rectiline.losses import Loss, get
 from rectiline.reports._plots import Display, short
 
-__all__ = ["LossDisplay"]
-
 _ARGUMENT = {"margin": "margin  y z", "residual": "residual  y - z", "prediction": "prediction  z"}
 
 

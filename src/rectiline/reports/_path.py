@@ -11,8 +11,6 @@ import numpy as np
 from rectiline.paths import Path
 from rectiline.reports._plots import Display, fitted, short
 
-__all__ = ["PathDisplay"]
-
 _MOST_LEGEND_ENTRIES = (
     10  # coefficients that get a legend entry: the largest ones at the end of the path
 )

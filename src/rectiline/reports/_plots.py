@@ -8,8 +8,6 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-__all__ = ["Display", "fitted", "short"]
-
 _PANELS_ACROSS = 3  # pictures of one figure side by side
 _LEGEND_CHARACTERS = 32  # characters of a legend entry that leave room for the curves
 

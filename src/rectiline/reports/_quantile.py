@@ -10,8 +10,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from rectiline.reports._plots import Display, fitted
 
-__all__ = ["QuantileDisplay"]
-
 _POINTS_PER_CURVE = 200
 
 

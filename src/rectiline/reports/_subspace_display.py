@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 
 from rectiline.reports._plots import Display
 
-__all__ = ["SubspaceDisplay"]
-
 _MOST_NAMES = 40  # more tasks or columns than this are drawn without their names
 
 

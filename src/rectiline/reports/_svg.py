@@ -6,8 +6,6 @@ import io
 from collections.abc import Callable
 from typing import Any
 
-__all__ = ["picture"]
-
 _INCHES = (5.8, 2.6)
 # Colours of matplotlib, and the variables of the page that stand for them.
 _COLOURS = {"#1b1f24": "ink", "#c9d1d9": "line", "#0b63c5": "mark", "#b3421b": "minus"}

@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 from rectiline.paths import Path
 from rectiline.solvers import Solution
 
-__all__ = ["solution_table"]
-
 
 def solution_table(solutions: Path | Solution | Iterable[Solution]) -> dict[str, NDArray[Any]]:
     """Return one row per solution, as columns that a data frame takes.

@@ -13,8 +13,6 @@ from rectiline.backends import take_rows
 from rectiline.rows._base import SlicedRows
 from rectiline.rows._block import Block
 
-__all__ = ["ArrayRows", "array_block", "checked_matrix", "checked_vector"]
-
 
 class ArrayRows(SlicedRows):
     """Rows of arrays in memory, in views: X is never copied as a whole."""

@@ -16,8 +16,6 @@ from rectiline.rows._engines import Work, checked_executor, run_work
 State = TypeVar("State")
 Result = TypeVar("Result")
 
-__all__ = ["RowBlocks", "SlicedRows"]
-
 
 class RowBlocks(ABC):
     """Rows ``(X, y, weight)`` in blocks that can be read again as often as needed.

@@ -10,8 +10,6 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-__all__ = ["Block", "block_length", "join", "pick", "refuse_non_finite"]
-
 _BLOCK_BYTES = 1 << 25  # of X in one block: long enough to read, short enough to show progress
 
 

@@ -11,8 +11,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-__all__ = ["Cache", "FileStamp", "checked_cache"]
-
 _DESCRIPTION = "rows.json"
 
 

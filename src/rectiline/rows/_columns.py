@@ -14,8 +14,6 @@ from numpy.typing import NDArray
 
 from rectiline.rows._block import Block, refuse_non_finite
 
-__all__ = ["Columns", "block_of", "decoded", "frame_block", "require_arrow"]
-
 
 def require_arrow(caller: str) -> Any:
     """Return pyarrow, or raise an error that names the extra."""

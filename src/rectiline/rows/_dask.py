@@ -14,8 +14,6 @@ from rectiline.rows._base import RowBlocks
 from rectiline.rows._block import Block, refuse_non_finite
 from rectiline.rows._columns import Columns, frame_block, require_arrow
 
-__all__ = ["DaskRows", "from_dask", "is_dask"]
-
 _TARGET, _WEIGHT = "__target__", "__weight__"  # columns of series given beside a data frame
 
 

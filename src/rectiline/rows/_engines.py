@@ -15,8 +15,6 @@ from typing import Any, TypeVar
 
 from rectiline.rows._block import Block, refuse_non_finite
 
-__all__ = ["Work", "checked_executor", "map_items", "run_work"]
-
 _BLOCKS_AHEAD = 2  # opened by a thread while another is worked on
 _END = object()
 

@@ -18,8 +18,6 @@ from rectiline.rows._npy import NpyRows
 from rectiline.rows._svmlight import SvmlightRows
 from rectiline.rows._tables import TableRows
 
-__all__ = ["from_npy", "from_parquet", "from_svmlight", "from_table", "of_path"]
-
 _CACHED_GROUP_ROWS = 1 << 17  # of a row group in the cache
 _IN_MEMORY = ("pandas", "polars", "pyarrow")  # libraries whose tables are in memory
 _FORMATS = {

@@ -17,8 +17,6 @@ from rectiline.rows._spark import is_spark_frame
 from rectiline.rows._stream import StreamRows
 from rectiline.rows._tensors import TensorRows, is_on_gpu, is_tensor_like
 
-__all__ = ["from_arrays", "from_stream", "is_source", "of"]
-
 # What tables, lazy frames of polars, Delta and Iceberg have.
 _TABLES = ("__arrow_c_stream__", "collect_batches", "to_pyarrow_dataset", "current_snapshot")
 

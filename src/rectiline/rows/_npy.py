@@ -16,8 +16,6 @@ from rectiline.rows._base import SlicedRows
 from rectiline.rows._block import Block
 from rectiline.rows._cache import FileStamp
 
-__all__ = ["NpyRows"]
-
 
 class NpyRows(SlicedRows):
     """Rows of one or several .npy files, which are mapped and never read as a whole."""

@@ -6,8 +6,6 @@ import pickle
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-__all__ = ["is_spark_frame", "spark"]
-
 
 def is_spark_frame(X: Any) -> bool:
     """Whether X is a data frame of Spark."""

@@ -10,8 +10,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["Library", "on_device", "on_host", "spread_rows"]
-
 _RARE_SHARE = 0.5  # of a sample, divided by the number of labels: what a rare one gets
 _COMMON = 1.5  # times that share of a sample: what a label that is not rare has at least
 

@@ -20,8 +20,6 @@ State = TypeVar("State")
 Result = TypeVar("Result")
 Numbers = NDArray[np.int64]
 
-__all__ = ["Levels", "StackedRows"]
-
 _PIECE_BYTES = 1 << 25  # of a stacked matrix
 _BYTES_PER_ENTRY = 12  # value and column
 

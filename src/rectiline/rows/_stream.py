@@ -11,8 +11,6 @@ from rectiline.rows._arrays import array_block
 from rectiline.rows._base import RowBlocks
 from rectiline.rows._block import Block
 
-__all__ = ["StreamRows"]
-
 
 class StreamRows(RowBlocks):
     """Rows of a callable that returns a new iterator of ``(X, y)`` or ``(X, y, weight)``."""

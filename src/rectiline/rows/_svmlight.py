@@ -16,8 +16,6 @@ from rectiline.rows._base import RowBlocks
 from rectiline.rows._block import Block, block_length
 from rectiline.rows._cache import Cache, FileStamp, checked_cache
 
-__all__ = ["SvmlightRows"]
-
 _RANGE = 1 << 23  # bytes of text that are parsed at once
 _MOST_COLUMNS = 2**31 - 1
 

@@ -19,8 +19,6 @@ from rectiline.rows._cache import FileStamp
 from rectiline.rows._columns import Columns, decoded
 from rectiline.rows._engines import Work, map_items, run_work
 
-__all__ = ["TableItem", "TableRows"]
-
 State = TypeVar("State")
 Result = TypeVar("Result")
 

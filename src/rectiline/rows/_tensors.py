@@ -12,8 +12,6 @@ from rectiline.rows._base import SlicedRows
 from rectiline.rows._block import Block
 from rectiline.rows._spread import on_device, spread_rows
 
-__all__ = ["TensorRows", "as_tensor", "copy_to_host", "is_on_gpu", "is_tensor_like"]
-
 _BLOCK_BYTES_PER_ROW = 2.0**-7  # of a row: blocks of 4 GiB of X and more, cut up by the pass
 
 

@@ -16,8 +16,6 @@ from rectiline.rows._block import Block
 from rectiline.rows._columns import require_arrow
 from rectiline.rows._engines import map_items
 
-__all__ = ["write_parquet"]
-
 
 def write_parquet(
     rows: RowBlocks,

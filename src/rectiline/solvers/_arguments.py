@@ -13,8 +13,6 @@ import numpy as np
 
 from rectiline.solvers._base import Callback, RunLimits
 
-__all__ = ["checked_limits", "solver_kind"]
-
 
 def checked_limits(
     tol: float,

@@ -13,22 +13,6 @@ from rectiline._polling import Clock
 from rectiline._typing import Vector
 from rectiline.problems import Certificate, DualPoint, Problem
 
-__all__ = [
-    "Budget",
-    "Callback",
-    "Candidate",
-    "Declined",
-    "Pair",
-    "PathFollower",
-    "Progress",
-    "RunLimits",
-    "Session",
-    "Solver",
-    "Stage",
-    "Step",
-    "polled",
-]
-
 
 class Pair(NamedTuple):
     """Coefficients, intercept and multipliers, in the terms of the problem."""

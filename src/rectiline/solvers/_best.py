@@ -11,8 +11,6 @@ import numpy as np
 from rectiline import _core
 from rectiline.problems import Certificate, DualPoint
 
-__all__ = ["NOTHING", "Best"]
-
 _FEASIBLE = 1e-9  # relative violation that counts as rounding
 _REPAIR_BELOW = 1e-2  # relative violations below this are worth repairing
 _WORTH = 0.95  # of the certified gap: how close a point and a bound of two pairs must be

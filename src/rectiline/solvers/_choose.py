@@ -25,8 +25,6 @@ from rectiline.solvers.newton import Newton, ReducedNewton
 from rectiline.solvers.rehline import Rehline
 from rectiline.solvers.smoothed import Smoothed
 
-__all__ = ["choose", "prefers_passes", "remaining", "zero_may_be_optimal"]
-
 _LAST_SWEEPS = 300.0  # over all rows, of coordinate ascent after everything else has failed
 _MOST_DIGITS = Interior(digits=32)
 _ZERO_SIZE = 20_000  # entries of X from which on that look costs less than a solver

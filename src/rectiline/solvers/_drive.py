@@ -37,8 +37,6 @@ from rectiline.solvers._status import Status, warn_about
 from rectiline.solvers._threads import limited_threads
 from rectiline.solvers.rows import RowsTrial
 
-__all__ = ["polish_quietly", "solve", "solve_quietly"]
-
 _BALANCING_PASSES = 6  # over the free columns in a certificate
 _ROUGHEST = 0.5  # a tolerance that every solved pair meets
 _PASSES = Stage(RowsTrial(), "passes: many rows for each column, few of them near a knot")

@@ -14,8 +14,6 @@ from rectiline.problems import Problem
 from rectiline.problems.forms import CompositeForm, EpigraphForm, RectifiedForm
 from rectiline.solvers.interior import Interior
 
-__all__ = ["Facts"]
-
 _COLUMNS_TO_LOOK_AT_PRICES = 60
 _COLUMNS_FOR_SPARSE_SQUARES = 250
 _LARGE_BASIS = 200  # rows and columns from which on a basis of that size is slow to find

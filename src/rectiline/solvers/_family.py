@@ -25,8 +25,6 @@ from rectiline.solvers.rows import (
     evaluated_answers,
 )
 
-__all__ = ["check_takes_rows", "solve_family", "solve_together"]
-
 
 def check_takes_rows(solver: str, options: Mapping[str, Any]) -> None:
     """Raise if the named solver, or an option, is not for rows in blocks."""

@@ -10,8 +10,6 @@ from rectiline.solvers.newton import Newton, ReducedNewton
 from rectiline.solvers.rehline import Rehline
 from rectiline.solvers.smoothed import Smoothed
 
-__all__ = ["SOLVERS", "check_name", "check_not_gone"]
-
 SOLVERS: dict[str, type[Solver]] = {
     "generation": Generation,
     "interior": Interior,

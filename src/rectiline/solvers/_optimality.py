@@ -28,8 +28,6 @@ from rectiline._typing import Vector
 from rectiline.problems import DualPoint, Problem
 from rectiline.solvers._base import Pair
 
-__all__ = ["optimality_step"]
-
 _MOST_UNKNOWNS = 400  # the linear system is dense
 _MOST_SINGULAR = 150  # up to this order the shortest answer of a singular system is sought
 

@@ -20,8 +20,6 @@ from rectiline.solvers._base import Budget, Pair, Stage, Step
 from rectiline.solvers._optimality import optimality_step
 from rectiline.solvers._run import Run
 
-__all__ = ["POLISH_STAGE", "Polish", "central_intercept", "polish_answer"]
-
 _STEPS = 4
 _MOST_FAILURES = 2  # steps that did not improve the certificate
 _MOST_ENTRIES = 200_000  # of X; beyond, a step costs more than it is worth

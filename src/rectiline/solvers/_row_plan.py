@@ -8,8 +8,6 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-__all__ = ["RowPlan"]
-
 _SAMPLED_ROWS_PER_COLUMN = 200  # of the smallest sample
 _LARGEST_SAMPLED_SHARE = 0.05
 _SAMPLED_ROWS_OF_UNKNOWN_SOURCE = 200_000

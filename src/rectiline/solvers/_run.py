@@ -34,8 +34,6 @@ from rectiline.solvers._base import (
 from rectiline.solvers._best import NOTHING, Best
 from rectiline.solvers._status import Status
 
-__all__ = ["Run"]
-
 _LONGEST_BURST = 320
 _USELESS = 0.9  # relative gap of a pair that an earlier solver left and no other starts from
 _TIGHTEN = 0.3  # a target that was reached but not certified is tightened by this factor

@@ -11,8 +11,6 @@ import numpy as np
 from rectiline._typing import Indices, Vector
 from rectiline.problems.forms import CompositeForm
 
-__all__ = ["screened_columns", "spread_of_arguments", "zero_dual"]
-
 
 def spread_of_arguments(form: CompositeForm) -> float:
     """Return the unit in which smoothing is measured: 1 for margins, the spread of y otherwise."""

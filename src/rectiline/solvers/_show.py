@@ -9,14 +9,6 @@ from typing import Any
 
 from rectiline.solvers._base import Callback, Progress
 
-__all__ = [
-    "GapProgress",
-    "ProgressBar",
-    "ReportingCallback",
-    "progress_line",
-    "showing",
-]
-
 
 def progress_line(progress: Progress) -> str:
     """Return what is known at a certificate, in one line."""

@@ -27,8 +27,6 @@ from rectiline.solvers._status import Status
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Solution", "answer_of"]
-
 
 @dataclass(frozen=True, eq=False)
 class Solution:

@@ -9,8 +9,6 @@ from typing import Any
 
 from rectiline.exceptions import ConvergenceWarning
 
-__all__ = ["Status", "warn_about"]
-
 
 class Status(StrEnum):
     """How a solve ended. Members compare equal to plain strings.

@@ -16,8 +16,6 @@ from threadpoolctl import ThreadpoolController
 
 from rectiline.problems import Problem
 
-__all__ = ["limited_threads", "one_thread"]
-
 _LARGE_MATRIX = 1000  # order from which on threads are measured to pay
 _TINY = 4000  # entries of X up to which no library starts threads
 

@@ -15,8 +15,6 @@ from rectiline.estimators.multitask._inputs import TaskData, place_tasks
 from rectiline.estimators.multitask._model import MultiTaskModel, SharedText
 from rectiline.losses import Loss
 
-__all__ = ["MultiTaskClassifier"]
-
 
 @documented(SharedText)
 class MultiTaskClassifier(ClassifierMixin, MultiTaskModel):  # type: ignore[misc]

@@ -36,8 +36,6 @@ from rectiline.penalties import SharedSubspace
 from rectiline.problems import MultiTaskProblem
 from rectiline.solvers.multitask import MultiTaskSolution
 
-__all__ = ["MultiTaskClassifierCV", "MultiTaskRegressorCV"]
-
 Masks = list[Mask]
 
 _LOOSE = 1e-4  # relative gap of the fits that are only compared

@@ -23,8 +23,6 @@ from rectiline._numbers import refuse_masked
 from rectiline._typing import Indices, Mask
 from rectiline.estimators._check import DTYPES, FORMATS
 
-__all__ = ["TaskData", "is_listed", "place_tasks", "read_tasks"]
-
 Form = Literal["stacked", "listed", "shared", "single"]
 
 

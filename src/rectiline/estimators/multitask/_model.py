@@ -24,8 +24,6 @@ from rectiline.problems import MultiTaskProblem
 from rectiline.solvers import Callback
 from rectiline.solvers.multitask import MultiTaskSolution, round_solution, solve_multitask
 
-__all__ = ["MultiTaskModel", "SharedText"]
-
 
 class MultiTaskModel(BaseLinear):
     """Fit and hold the coefficients of tasks that share a subspace: one problem for all tasks."""

@@ -13,8 +13,6 @@ from rectiline.estimators._parameters import RunParameters, keeps_parameters
 from rectiline.estimators.multitask._model import MultiTaskModel, SharedText
 from rectiline.losses import Loss
 
-__all__ = ["MultiTaskRegressor"]
-
 
 @documented(SharedText)
 class MultiTaskRegressor(RegressorMixin, MultiTaskModel):  # type: ignore[misc]

@@ -16,8 +16,6 @@ from rectiline.losses import PiecewiseLQ
 from rectiline.problems._data import Data
 from rectiline.problems._problem import Problem
 
-__all__ = ["with_frozen_rows"]
-
 _LINE = PiecewiseLQ.maximum([(0, 0, 0), (0, 1, 0)], of="prediction")  # slope 1 from zero on
 _SQUARE = PiecewiseLQ([], [(0.5, 0.0, 0.0)])
 _ROOM = 10.0  # how far above its kink a line is kept, in units of the arguments

@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 
 from rectiline._typing import Vector
 
-__all__ = ["SplitDual"]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SplitDual:

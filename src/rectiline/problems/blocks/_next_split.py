@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 
 from rectiline._typing import Vector
 
-__all__ = ["LengthBound", "NextSplit"]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LengthBound:

@@ -27,18 +27,6 @@ from rectiline.problems._terms import Terms
 from rectiline.problems.blocks._next_split import NextSplit
 from rectiline.rows import Block, RowBlocks, refuse_non_finite
 
-__all__ = [
-    "Answer",
-    "NearRows",
-    "PassState",
-    "Query",
-    "Totals",
-    "in_block",
-    "run_block",
-    "run_pass",
-]
-
-
 _UNIT = 2.0**-52  # of a sum that is rounded to a double once
 
 

@@ -23,8 +23,6 @@ from rectiline.problems.proof._measure import FrozenRows
 from rectiline.problems.proof._numbers import UNIT
 from rectiline.problems.proof._prove import balanced, closed_pair
 
-__all__ = ["BlockProof", "RowFacts", "judge", "prove_answers", "prove_blocks"]
-
 _UNITS_LOST_BY_A_SUM = 192  # units of roundoff that a sum over rows may lose, see pass.cpp
 
 

@@ -24,8 +24,6 @@ from rectiline.problems.blocks._tensor_rows import (
 )
 from rectiline.rows import Block
 
-__all__ = ["TensorCurve", "run_tensor_block"]
-
 _ENTRIES = 1 << 26  # of X that are converted to float64 at a time
 
 

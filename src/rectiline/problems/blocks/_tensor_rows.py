@@ -10,8 +10,6 @@ from rectiline.problems._samples import Samples
 from rectiline.problems.blocks._pass import NearRows
 from rectiline.rows import Block, copy_to_host
 
-__all__ = ["column_sums", "copies", "encode", "places", "refuse", "summed_depth", "total"]
-
 _RUN = 1024  # rows that are added up first; the order within is the library's
 
 

@@ -23,8 +23,6 @@ import torch
 import triton
 import triton.language as tl
 
-__all__ = ["look_at_rows"]
-
 _FEW_COLUMNS = 32  # that are read one by one
 _ROWS = 64  # of a tile: one for each thread
 _REGISTERS = 128  # for each thread of the kernel of rows, so that enough of them run at once

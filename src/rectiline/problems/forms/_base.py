@@ -14,8 +14,6 @@ from rectiline.backends import Design
 from rectiline.problems._certificate import DualPoint
 from rectiline.problems._problem import Problem
 
-__all__ = ["Form", "FormPoint", "ProblemForm"]
-
 
 class Form(Protocol):
     """A problem rewritten so that some algorithms can start, with the way back."""

@@ -22,8 +22,6 @@ from rectiline.problems._problem import Problem
 from rectiline.problems.forms._base import FormPoint, ProblemForm
 from rectiline.problems.intercepts import best_shift
 
-__all__ = ["CompositeForm"]
-
 
 class DualUnits(NamedTuple):
     """Units of the losses: the sample, the sign of z, the box, the linear and quadratic cost.

@@ -28,8 +28,6 @@ from rectiline.problems._columns import Columns
 from rectiline.problems._problem import Problem
 from rectiline.problems.forms._rectified import RectifiedForm
 
-__all__ = ["Epigraph", "EpigraphForm"]
-
 _MOST_COLUMNS = 20_000  # further columns
 _MOST_ROWS = 4_000_000  # capped rows of Slope
 

@@ -24,8 +24,6 @@ from rectiline.penalties import GroupedPenalty, Slope
 from rectiline.problems._problem import Problem
 from rectiline.problems.forms._composite import CompositeForm
 
-__all__ = ["Levels", "LinearProgramForm", "Units"]
-
 _MOST_LEVELS = 6  # a sorted penalty with more distinct strengths needs too many epigraph columns
 
 

@@ -19,9 +19,7 @@ from rectiline.backends import Design
 from rectiline.losses import LinearTerm, PLQUnits
 from rectiline.problems._columns import Columns
 from rectiline.problems._problem import Problem
-from rectiline.problems.forms._base import FormPoint, ProblemForm
-
-__all__ = ["FormPoint", "RectifiedForm"]
+from rectiline.problems.forms._base import ProblemForm
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,9 +21,8 @@ from rectiline._typing import Vector
 from rectiline.penalties import Ridge
 from rectiline.problems._certificate import DualPoint
 from rectiline.problems._problem import Problem
-from rectiline.problems.forms._rectified import FormPoint, RectifiedForm
-
-__all__ = ["ReducedForm"]
+from rectiline.problems.forms._base import FormPoint
+from rectiline.problems.forms._rectified import RectifiedForm
 
 _MOST_ROWS = 3000  # the eigendecomposition costs about 10 n^3
 

@@ -30,16 +30,6 @@ from rectiline.problems.proof._sparse_system import SparseNormalSystem
 if TYPE_CHECKING:
     from rectiline.problems._problem import Problem
 
-__all__ = [
-    "RADIUS",
-    "Balance",
-    "Moves",
-    "balance_free_columns",
-    "balanced_on",
-    "balancing_products",
-    "exact_balance",
-]
-
 RADIUS = 1024.0  # see `Certificate.radius`
 _UP = 1 + 4 * UNIT  # rounds a bound up after a few operations
 _COLUMNS_TO_STAY_SPARSE = 32  # a dense copy of fewer columns costs next to nothing

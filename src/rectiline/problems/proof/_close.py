@@ -17,8 +17,6 @@ from rectiline.problems._certificate import Certificate
 if TYPE_CHECKING:
     from rectiline.problems._terms import PenaltyTerms
 
-__all__ = ["CertificateTerms", "Closed", "Program", "Term", "close"]
-
 _MARGIN = 2.0**-51  # of the few sums that are made here
 
 

@@ -21,8 +21,6 @@ from rectiline.problems.proof._balance import balance_free_columns
 if TYPE_CHECKING:
     from rectiline.problems._problem import Problem
 
-__all__ = ["moved_into_dual_range"]
-
 _ROUNDS = 4
 _MOST_COLUMNS = 200  # the linear systems have the order of the columns that are moved
 _MARGIN = 32 * float(np.finfo(np.float64).eps)  # of the terms of q_j, kept from the ends

@@ -28,8 +28,6 @@ from rectiline.problems.proof._rows import RowTerms, row_terms, size_of_terms, t
 if TYPE_CHECKING:
     from rectiline.problems._problem import Problem
 
-__all__ = ["ClosedPair", "Pair", "best_closed", "small_closed"]
-
 _ROUNDS_OF_SIGNS = 4  # how often columns whose q has a forbidden sign are balanced
 _ALLOWED_SHRINKAGE = 1e-11  # of the multipliers: costs next to nothing
 _ROOM_AT_ENDS = 2.0**-36  # by this share multipliers shrink where too few can move

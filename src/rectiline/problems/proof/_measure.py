@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from rectiline.problems._problem import Problem
     from rectiline.problems._region import Region
 
-__all__ = ["FrozenRows", "PairProducts", "measure"]
-
 _PLAIN_PASSES_PER_TWOFOLD_PASS = 8.0
 _NOTHING = np.zeros(0)
 

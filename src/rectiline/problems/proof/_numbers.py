@@ -12,8 +12,6 @@ import numpy as np
 
 from rectiline._typing import Vector
 
-__all__ = ["UNDERFLOW", "UNIT", "Bounded", "gamma", "norm_of", "or_infinite"]
-
 UNIT = 2.0**-53  # largest relative error of one operation
 UNDERFLOW = 2.0**-1000  # more than products that underflow can lose
 _MINIMUM = 2.0**-1022  # products below this may lose all their digits

@@ -25,8 +25,6 @@ from rectiline.problems.proof._measure import FrozenRows, PairProducts, measure
 if TYPE_CHECKING:
     from rectiline.problems._problem import Problem
 
-__all__ = ["Candidate", "Proof", "balanced", "closed_pair", "is_undecided", "prove", "prove_many"]
-
 _RELATIVE_GAP_OF_PLAIN_DOUBLES = 1e-12  # below this they seldom prove enough
 _MARGIN_OF_ROUNDING = 10.0  # errors of q may have shrunk the dual point, which adds to the gap
 

@@ -20,8 +20,6 @@ from rectiline.problems.proof._numbers import Bounded, gamma, norm_of
 if TYPE_CHECKING:
     from rectiline.problems._problem import Problem
 
-__all__ = ["RowTerms", "row_terms", "size_of_terms", "term_at_zero"]
-
 # How far from a minimum rounding may leave an argument, as a share of the size of its terms: next
 # to a kink, and where the loss is curved, so that the square of this share counts.
 _KINK_LEVEL, _CURVED_LEVEL = 2.0**-50, 2.0**-40

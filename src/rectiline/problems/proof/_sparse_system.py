@@ -25,8 +25,6 @@ from rectiline._typing import Indices, Vector
 from rectiline.backends import Design
 from rectiline.problems.proof._numbers import UNIT, gamma, norm_of
 
-__all__ = ["SparseNormalSystem"]
-
 _RIDGE = 1e-14  # added to the diagonal of ones, as for dense columns
 _POWER_STEPS = 6  # of the inverse iteration that estimates the smallest eigenvalue
 _SHARES_TO_PROVE = (0.5, 0.1)  # of that estimate

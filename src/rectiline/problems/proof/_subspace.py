@@ -22,8 +22,6 @@ from rectiline.penalties import SharedSubspace
 from rectiline.problems._terms import PenaltyTerms
 from rectiline.problems.proof._numbers import UNDERFLOW, gamma, norm_of
 
-__all__ = ["squared_sizes", "subspace_terms"]
-
 
 def subspace_terms(
     penalty: SharedSubspace,

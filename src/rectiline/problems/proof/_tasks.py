@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from rectiline.problems._multitask import MultiTaskProblem
     from rectiline.problems._task import Task
 
-__all__ = ["TaskProof", "prove_tasks"]
-
 _FREE_TOLERANCE = 1e-13  # what may be left of a sum that must be zero, relative to its terms
 _NO_COLUMNS = np.zeros(0, dtype=np.intp)
 

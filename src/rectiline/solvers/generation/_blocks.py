@@ -9,8 +9,6 @@ from scipy import sparse as sp
 
 from rectiline._typing import Vector
 
-__all__ = ["below", "beside", "row_norms", "row_scale", "scaled_rows"]
-
 
 def row_norms(rows: Any) -> Vector:
     """Return the Euclidean norm of each row."""

@@ -18,8 +18,6 @@ from rectiline.solvers._base import Budget, Step
 from rectiline.solvers._screening import screened_columns, zero_dual
 from rectiline.solvers.generation._proximal import ProximalMaster
 
-__all__ = ["CurvedState", "advance_curved", "start_curved"]
-
 _FEW_COLUMNS = 400
 _OUTER_STEPS = 60
 _INNER_SHARE = 0.2  # of the gap: how accurately the inner problems are solved

@@ -17,8 +17,6 @@ from rectiline._typing import Indices, Vector
 from rectiline.backends import Design
 from rectiline.problems.forms import LinearProgramForm
 
-__all__ = ["Directions"]
-
 _FEW_SAMPLES = 8  # one in so many, of which a copy is small
 
 

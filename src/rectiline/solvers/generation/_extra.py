@@ -17,8 +17,6 @@ from rectiline.problems.forms import Levels, LinearProgramForm
 from rectiline.solvers.generation._directions import Directions
 from rectiline.solvers.generation._programs import BoxedProgram, LinearProgram, Positions
 
-__all__ = ["ExtraColumns"]
-
 _NOWHERE: Positions = np.zeros(0, dtype=np.int32)
 
 

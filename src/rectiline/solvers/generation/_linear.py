@@ -25,8 +25,6 @@ from rectiline.solvers.generation._programs import highs_refusal
 from rectiline.solvers.generation._rebuild import rebuilt
 from rectiline.solvers.generation._units import nearest_units, wrong_units
 
-__all__ = ["LinearState", "advance_linear", "continue_down"]
-
 _TOO_MANY = 2.0  # times the wanted units before it is rebuilt without the others
 _PUT_OFF = 1.3
 _SETTLED = 0.1  # relative gap from which on far units are known to be far; before that

@@ -49,8 +49,6 @@ from rectiline.solvers.generation._programs import (
     is_boxed,
 )
 
-__all__ = ["Master"]
-
 _NOTHING = 1e-12  # in the scaled program
 _NOWHERE: Positions = np.zeros(0, dtype=np.int32)
 

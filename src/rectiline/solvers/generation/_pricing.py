@@ -17,8 +17,6 @@ from rectiline.problems.forms import LinearProgramForm
 from rectiline.solvers.generation._directions import Directions
 from rectiline.solvers.generation._units import largest
 
-__all__ = ["AtomPricing", "ColumnPricing", "Pricing", "pricing_for"]
-
 _ROUNDING = 1e-12
 
 

@@ -30,18 +30,6 @@ Positions = NDArray[np.int32]
 Statuses = NDArray[np.uint8]
 Block = Any  # a dense block, or a CSR one where X is sparse
 
-__all__ = [
-    "BASIC",
-    "FREE",
-    "HIGH",
-    "LOW",
-    "BoxedProgram",
-    "LinearProgram",
-    "highs_refusal",
-    "is_boxed",
-    "is_mostly_zeros",
-]
-
 LOW, BASIC, HIGH, FREE = range(4)  # statuses in a basis
 
 _MANY = 0.1  # share of the entries that are stored, from which on zeros are, too

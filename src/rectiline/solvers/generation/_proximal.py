@@ -40,8 +40,6 @@ from rectiline.solvers._base import Budget
 from rectiline.solvers._screening import spread_of_arguments
 from rectiline.solvers.generation._blocks import row_norms
 
-__all__ = ["ProximalMaster"]
-
 _GROWTH = 2.0
 _LARGEST = 1e7
 _NEWTON_STEPS = 20

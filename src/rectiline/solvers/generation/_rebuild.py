@@ -8,8 +8,6 @@ from rectiline._typing import Indices, Vector
 from rectiline.solvers.generation._master import Master
 from rectiline.solvers.generation._programs import BASIC, HIGH, LOW
 
-__all__ = ["guess_basis", "rebuilt"]
-
 
 def rebuilt(old: Master, arguments: Vector, units: Indices) -> Master:
     """Return the program over `units` and all basic ones, at the same basis.

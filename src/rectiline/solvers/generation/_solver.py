@@ -27,8 +27,6 @@ from rectiline.solvers.generation._start import restart_linear, start_linear
 from rectiline.solvers.interior import Interior, InteriorState
 from rectiline.solvers.smoothed import Smoothed
 
-__all__ = ["Generation"]
-
 _LOST_STEPS = 4  # simplex steps per sample after which sign vectors of groups look hopeless
 _ROUGH_GAP = 1e-3  # of a solution that only serves as a start
 _MANY_SAMPLES = 50  # times the columns: then a subsample is a good start

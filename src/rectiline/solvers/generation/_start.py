@@ -26,8 +26,6 @@ from rectiline.solvers.smoothed import Smoothed
 if TYPE_CHECKING:
     from rectiline.solvers.generation._solver import Generation
 
-__all__ = ["restart_linear", "start_linear"]
-
 _SMALLEST_SAMPLE = 800  # subsamples of this size are solved whole
 _PATH_START = 0.4  # of the strength at which the coefficients become zero
 _LESS_PATIENCE = 0.5  # with a subsample than with everything

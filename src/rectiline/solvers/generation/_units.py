@@ -16,8 +16,6 @@ from rectiline._typing import Indices, Vector
 if TYPE_CHECKING:
     from rectiline.solvers.generation._master import Master
 
-__all__ = ["largest", "nearest_units", "wrong_units"]
-
 
 def largest(values: Vector, limit: int, above: float) -> Indices:
     """Return the places of up to `limit` largest values greater than `above`, largest first."""

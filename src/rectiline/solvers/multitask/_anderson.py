@@ -7,8 +7,6 @@ from numpy.typing import NDArray
 
 from rectiline._typing import Matrix, Vector
 
-__all__ = ["Anderson"]
-
 _TRUST = 1e-13  # share of the largest eigenvalue below which a direction of the fit is noise
 _BLOCK = 1 << 16  # entries handled at a time
 _LARGE = 1 << 18  # entries from which the memory is kept short and in single precision

@@ -27,13 +27,6 @@ from rectiline.solvers.multitask._settle import Answer, settle
 Space = Any  # rectiline.penalties.Subspace; solvers ask the problem, they do not import penalties
 Steps = Any  # `TaskSteps`, or `LeastSquaresSteps` with the same methods
 
-__all__ = [
-    "Block",
-    "InnerAccuracy",
-    "TaskSteps",
-    "in_threads",
-]
-
 _LOOSEST, _TIGHTEST = 1e-2, 1e-14  # relative gaps asked of the programs of the tasks
 
 

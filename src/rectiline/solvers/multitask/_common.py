@@ -17,8 +17,6 @@ from rectiline.problems import MultiTaskProblem
 from rectiline.solvers.multitask._blocks import Block, Space, Steps
 from rectiline.solvers.multitask._held import Held
 
-__all__ = ["joint_step"]
-
 _NEWTON_STEPS = 12
 _LARGEST = 3000  # columns up to which the d x d Newton matrix is formed
 _DAMPING = 1e-8  # of the metric of the tasks: 1 is about the plain mean, 0 a full Newton step

@@ -25,8 +25,6 @@ from rectiline.solvers.multitask.bcd import BCD
 
 Start = tuple[Matrix, Vector, list[DualPoint] | None]
 
-__all__ = ["SOLVERS", "MultiTaskSolution", "solve_multitask"]
-
 _EXACT = 1e-12  # relative gap that the sum over exact tasks may have
 SOLVERS: dict[str, Any] = {one.name: one for one in (BCD, APG)}
 

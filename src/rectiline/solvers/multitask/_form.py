@@ -13,8 +13,6 @@ from rectiline.solvers._base import Budget
 from rectiline.solvers.multitask._blocks import Block, Steps, TaskSteps
 from rectiline.solvers.multitask._least_squares import LeastSquaresSteps
 
-__all__ = ["MultiTaskForm", "TaskMethod", "make_steps", "passes"]
-
 _MOST_PASSES = 8  # between two certificates, where a pass is a closed form
 _ROUNDING = 1e-14  # of the objective: gaps below this ask nothing more of the tasks
 

@@ -22,8 +22,6 @@ from rectiline._typing import Matrix, Vector
 from rectiline.problems import DualPoint, MultiTaskProblem
 from rectiline.problems.forms import Task
 
-__all__ = ["Held", "task_curvature"]
-
 
 @dataclass(frozen=True, eq=False)
 class Held:

@@ -24,8 +24,6 @@ from rectiline.solvers.multitask._blocks import Block, in_threads
 from rectiline.solvers.multitask._held import Held, task_curvature
 from rectiline.solvers.multitask._settle import for_multipliers
 
-__all__ = ["LeastSquaresSteps"]
-
 _SMALL = 64  # up to this many columns the d x d form is the quicker one whatever the rows
 
 

@@ -23,8 +23,6 @@ from rectiline.solvers.multitask._drive import MultiTaskSolution
 from rectiline.solvers.multitask._form import make_steps
 from rectiline.solvers.multitask._held import Held
 
-__all__ = ["Rounded", "round_solution", "shared_directions"]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rounded:

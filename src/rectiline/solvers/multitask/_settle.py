@@ -27,8 +27,6 @@ from rectiline.problems import DualPoint
 from rectiline.problems.forms import Pieces, Places, Task
 from rectiline.solvers.multitask._held import Held
 
-__all__ = ["Answer", "for_multipliers", "settle"]
-
 Answer = tuple[Vector, float, DualPoint]  # coefficients, intercept and multipliers of a task
 
 _ROUNDS = 12

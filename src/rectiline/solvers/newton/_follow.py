@@ -18,8 +18,6 @@ from rectiline.problems.forms import FormPoint, RectifiedForm, ReducedForm
 from rectiline.solvers._base import Candidate
 from rectiline.solvers.newton._model import Model
 
-__all__ = ["NewtonFollower"]
-
 _LARGEST_MATRIX = 1000  # columns up to which a Newton matrix of all of them is cheap
 _AIM = 0.92  # of the target: estimates are not certificates
 _MOST_STEPS = 40  # at one strength; beyond, `solve` is the better method

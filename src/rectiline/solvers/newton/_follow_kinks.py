@@ -22,8 +22,6 @@ from rectiline.solvers._base import Budget, Candidate
 from rectiline.solvers.newton._model import Model, Multipliers, Schedule
 from rectiline.solvers.newton._working_set import WorkingSet, row_lengths
 
-__all__ = ["KinkedFollower"]
-
 _ROWS_PER_COLUMN = 5  # with fewer rows nearly all of them matter at every strength
 _LARGEST_MATRIX = 1000  # columns up to which a Newton matrix of all of them is cheap
 _LARGEST_TARGET = 1e-4  # from here on a few steps on all rows are enough: `NewtonFollower`

@@ -19,8 +19,6 @@ from rectiline import _core
 from rectiline._typing import Matrix, Vector
 from rectiline.problems.forms import FormPoint, RectifiedForm
 
-__all__ = ["Model", "Multipliers", "Schedule", "take_routines"]
-
 
 class Multipliers(NamedTuple):
     """Duals of the kinked columns and of the constraint rows, in scaled units."""

@@ -14,8 +14,6 @@ from rectiline._typing import Vector
 from rectiline.solvers._base import Budget
 from rectiline.solvers.newton._model import Model, Multipliers, Schedule
 
-__all__ = ["WorkingSet", "copy_rows", "row_lengths"]
-
 _LEAST_NEAR_SHARE, _LEAST_NEAR_PER_COLUMN = 0.01, 8
 
 

@@ -23,16 +23,6 @@ from rectiline.solvers._row_plan import RowPlan
 
 Numbers = NDArray[np.int64]
 
-__all__ = [
-    "Drawing",
-    "RowSample",
-    "SampleCutShort",
-    "draw_block",
-    "draw_rows",
-    "drawing_for_later",
-    "sample_source",
-]
-
 _BLOCK_SHARES = 1.5  # a block gives at most so many times its share of the sample, or
 _LEAST_ROWS_OF_BLOCK = 2_000  # of a class
 

@@ -26,8 +26,6 @@ from rectiline.solvers.rows._resume import Checkpoint
 from rectiline.solvers.rows._row_run import Next, RowRun
 from rectiline.solvers.rows._start import rough_answers, start_runs
 
-__all__ = ["JudgedInPasses", "RowGroup", "RowMember"]
-
 _NOTHING = Certificate(math.inf, math.inf, math.inf, math.inf)
 
 

@@ -18,8 +18,6 @@ from rectiline.problems.blocks import LengthBound, NextSplit
 from rectiline.solvers._row_plan import RowPlan
 from rectiline.solvers.rows._sample import Sample
 
-__all__ = ["first_split"]
-
 _CROSSING = 0.03  # of the tolerance: what rows that are frozen may add to the gap, by expectation
 _MOST_DEVIATIONS = 6.0
 _LEAST_ROWS = 20  # near a kink, per column, that its density is estimated from

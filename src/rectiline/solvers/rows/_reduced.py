@@ -20,8 +20,6 @@ from rectiline.solvers._optimality import optimality_step
 from rectiline.solvers.newton import Newton
 from rectiline.solvers.newton._model import Model, Schedule
 
-__all__ = ["Frozen", "Reduced", "solve_quietly", "solve_reduced"]
-
 _SCHEDULE = Schedule(50.0, 5.0, 40)
 _MOST_STEPS = 300
 _CURVED_TARGET = 1e-13

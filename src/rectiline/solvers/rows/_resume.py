@@ -16,8 +16,6 @@ from rectiline.problems import Problem
 from rectiline.problems.blocks import BlockProof, SplitDual, Totals, prove_answers
 from rectiline.solvers.rows._draw import RowSample, draw_block, drawing_for_later
 
-__all__ = ["Checkpoint", "EarlierAnswer", "evaluated_answers"]
-
 _FORMAT = 1
 
 

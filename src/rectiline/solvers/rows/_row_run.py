@@ -25,8 +25,6 @@ from rectiline.solvers.rows._reduced import Frozen, Reduced, solve_reduced
 from rectiline.solvers.rows._sample import Sample
 from rectiline.solvers.rows._second_split import SecondSplit, split_again
 
-__all__ = ["Judged", "Next", "RowRun"]
-
 _NARROWER, _WIDER = 0.3, 3.0  # reach of the next split after a good step, and after another
 _WIDE_REACH = 3.0  # standard deviations of the sample's answer
 _GOOD_STEP = 0.1  # share of the gap that a good step leaves at most

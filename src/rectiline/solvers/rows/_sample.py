@@ -14,8 +14,6 @@ from rectiline.rows import refuse_non_finite
 from rectiline.solvers._row_plan import RowPlan
 from rectiline.solvers.rows._draw import RowSample, sample_source
 
-__all__ = ["Sample", "draw"]
-
 _MOST_DEVIATIONS = 5.0  # of the gradient over all rows from that over rows quick to read
 
 

@@ -29,8 +29,6 @@ from rectiline.problems.blocks import (
 from rectiline.rows import ArrayRows, RowBlocks, TensorRows
 from rectiline.solvers.rows._reduced import Frozen
 
-__all__ = ["SecondSplit", "split_again"]
-
 _MOST_ERROR = 0.5  # of the sample's: the largest that is worth it
 _REACH = 6.0  # in units of the error that is left
 

@@ -33,8 +33,6 @@ from rectiline.solvers.rows._row_run import RowRun
 from rectiline.solvers.rows._sample import Sample, draw
 from rectiline.solvers.rows._second_split import SecondSplit
 
-__all__ = ["SampleAnswer", "plan_of", "rough_answers", "start_runs"]
-
 _SAMPLE_TOL = 1e-5
 _LEAST_SAMPLE_TOL = 1e-9
 _DEVICE_PASSES = 4
