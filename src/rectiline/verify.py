@@ -893,6 +893,29 @@ def sentence(found: Verdict) -> str:
     )
 
 
+def selection(header: dict[str, Any], targets: list[str]) -> str:
+    """Return which columns of a table were checked: the file names them, so a reader must see them.
+
+    Parameters
+    ----------
+    header : dict
+        As `read` returns it.
+    targets : list of str
+        Names of the targets that were taken.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> selection({"columns": ["age", "income"]}, ["y"])
+    "Target: 'y'; columns: 'age', 'income'."
+    """
+    names = listed([repr(name) for name in header["columns"] or ()], 12) or "all others"
+    return f"Target: {listed([*map(repr, targets)])}; columns: {names}."
+
+
 def main(argv: list[str] | None = None) -> int:
     """Run the command; 0: the claim holds, 1: it does not, 2: it could not be checked."""
     parser = argparse.ArgumentParser(prog="rectiline verify", description="Check a certificate.")
@@ -905,12 +928,15 @@ def main(argv: list[str] | None = None) -> int:
     try:
         header, arrays = read(given.certificate)
         table: Iterable[Any] = ()
+        said: list[str] = []
         if any(one.kind != "infeasible" for one in problems(header, arrays)):
             if not given.data:
                 raise CannotCheck("the data are needed")
             targets = [given.target] if given.target else header.get("targets") or ["y"]
             table = load(given.data, targets, given.weight, header["columns"])
-        print(*map(sentence, check_all(given.certificate, table, given.exact)), sep="\n")
+            said = [selection(header, targets)]
+        found = check_all(given.certificate, table, given.exact)
+        print(*map(sentence, found), *said, sep="\n")
     except Refused as error:
         print(f"The claim does not hold: {error}.")
         return 1

@@ -100,7 +100,9 @@ def test_models_on_rows_in_blocks(tmp_path: Path, name: str) -> None:
         verify.check_all(tmp_path / "fit.rlcert", [(X, y, WEIGHT[::-1])])
 
 
-def test_names_of_columns_and_target_find_them_in_a_table(tmp_path: Path) -> None:
+def test_names_of_columns_and_target_find_them_in_a_table(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame(X, columns=["a", "b", "c"]).assign(price=Y)
     model = rl.QuantileRegressor(quantile=[0.1, 0.9], alpha=0.0)
@@ -111,6 +113,8 @@ def test_names_of_columns_and_target_find_them_in_a_table(tmp_path: Path) -> Non
     assert header["library"] == f"rectiline {rl.__version__}"
     frame[["c", "price", "a", "b"]].to_csv(tmp_path / "data.csv", index=False)
     assert verify.main([str(tmp_path / "fit.rlcert"), str(tmp_path / "data.csv")]) == 0
+    # A file chooses the columns that it is about, so a reader is told which they were.
+    assert "Target: 'price'; columns: 'a', 'b', 'c'." in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("penalty", ["l2", None])

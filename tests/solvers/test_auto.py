@@ -179,6 +179,16 @@ def test_many_columns_without_a_price_and_with_many_rows_go_to_interior():
     assert rl.solve(problem).status == "solved"
 
 
+def test_a_wide_dense_elastic_net_goes_to_interior():
+    """Sweeps over 4,000 columns under L1 took 12 s where systems of 200 rows take 0.15 s."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 4000))
+    y = np.sign(X[:, :20].sum(axis=1) + rng.normal(size=200))
+    problem = rl.Problem(X, y, "hinge", rl.penalties.ElasticNet(10.0, 1.0))
+    assert choose(problem)[0].method.name == "interior"
+    assert rl.solve(problem).status == "solved"
+
+
 def test_sweeps_come_first_where_a_class_is_rare():
     """Few rows of one class leave most of the other beyond the kink: the dual is less stiff."""
     rng = np.random.default_rng(0)
