@@ -47,6 +47,15 @@ def test_callbacks_hear_about_every_block_of_a_pass(parts, fit):
         assert done == [ROWS * (k + 1) for k in range(BLOCKS)]
 
 
+@pytest.fixture
+def raised_interrupts():
+    """SIGINT raises KeyboardInterrupt, also in a process that was started in the background."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("raised_interrupts")
 def test_an_interrupt_ends_a_pass_between_blocks(parts):
     opened = []
 
@@ -61,9 +70,8 @@ def test_an_interrupt_ends_a_pass_between_blocks(parts):
                 os.kill(os.getpid(), signal.SIGINT)
 
     rows = rl.rows.from_stream(open_blocks)
-    before = (
-        BLOCKS + 1
-    )  # the first block is looked at when the source is made; the sample reads all
+    # The first block is looked at when the source is made; the sample reads all.
+    before = BLOCKS + 1
     with pytest.raises(KeyboardInterrupt):
         rl.solve(rl.Problem(rows, loss="absolute"), callback=Interrupted())
     assert len(opened) < before + BLOCKS

@@ -14,7 +14,7 @@ namespace rectiline::proof {
 namespace {
 
 constexpr int kRounds = 25, kIdleRounds = 3;
-constexpr double kGain = 0.5;                      // of the least leftover: not an idle round
+constexpr double kGain = 0.9;                      // of the least leftover: not an idle round
 constexpr double kBalanced = 1e-16;                // relative leftover that ends the rounds
 constexpr double kFarthest = 10, kNearest = 1e-7;  // most and least room, in widths of the box
 constexpr double kRidge = 1e-14, kMostRidge = 1e-6, kRidgeGrowth = 100;  // of the scaled system

@@ -120,25 +120,24 @@ class SmoothedState:
 class Smoothed:
     """Proximal Newton steps on a smoothed loss, `solver="smoothed"`; its fields are options.
 
-        Parameters
-        ----------
-        smoothing : float, default=0.25
-            First smoothing width, in units of the margin or of the spread of y.
-        hands_over : bool, default=False
-            Whether to stop at a gap of 0.001, for `generation` to go on from there.
+    Parameters
+    ----------
+    smoothing : float, default=0.25
+        First smoothing width, in units of the margin or of the spread of y.
+    hands_over : bool, default=False
+        Whether to stop at a gap of 0.001, for `generation` to go on from there.
 
-        Examples
-        --------
-        >>> import numpy as np
-    from scipy import sparse as sp
-        >>> import rectiline as rl
-        >>> rng = np.random.default_rng(0)
-        >>> X = rng.standard_normal((200, 50))
-        >>> y = np.sign(X[:, 0] + 0.1 * rng.standard_normal(200))
-        >>> problem = rl.Problem(X, y, rl.losses.Hinge(), rl.penalties.L1(5.0))
-        >>> solution = rl.solve(problem, solver="smoothed", tol=0.01)
-        >>> solution.certificate.relative_gap <= 0.01
-        True
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import rectiline as rl
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((200, 50))
+    >>> y = np.sign(X[:, 0] + 0.1 * rng.standard_normal(200))
+    >>> problem = rl.Problem(X, y, rl.losses.Hinge(), rl.penalties.L1(5.0))
+    >>> solution = rl.solve(problem, solver="smoothed", tol=0.01)
+    >>> solution.certificate.relative_gap <= 0.01
+    True
     """
 
     smoothing: float = 0.25
