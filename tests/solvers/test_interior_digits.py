@@ -74,7 +74,10 @@ def test_orders_of_badly_scaled_columns(seed, case):
 
 def test_auto_turns_to_it():
     given = random_problem(1001, 86).problem()
-    assert remaining(choose(given))[0].method == Interior(digits=32)
+    methods = [stage.method for stage in choose(given)]
+    assert methods.index(Interior(digits=32)) == methods.index(Interior(digits=16)) + 1
+    wide = rl.Problem(np.eye(3, 4000), [1.0, 2.0, 3.0], "absolute", rl.penalties.ElasticNet(1, 1))
+    assert remaining(choose(wide))[0].method == Interior(digits=32)
     assert rl.solve(given).status == "solved"
 
 
