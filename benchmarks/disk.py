@@ -1,15 +1,16 @@
 """Fit rows from disk: seconds against reading twice, memory, gaps; to ``results/disk.csv``.
 
     python -m benchmarks.disk [--rows 50_000_000]
-    python -m benchmarks.disk --data FOLDER --steps write
-    python -m benchmarks.disk --data FOLDER --steps map parquet pool
+    python -m benchmarks.disk --data FOLDER --steps write map parquet
+    python -m benchmarks.disk --rows 100_000_000 --columns 10 --steps write pool --processes 1 4 16
 
-Writes a float32 memory map of 20 columns, and the same rows as Parquet, into a folder that is
+Writes float32 rows as Parquet, and as a memory map for the step `map`, into a folder that is
 removed at the end; with `--data` it stays, so that the steps can be run one by one. Before each
 measurement the files are dropped from the page cache where the system allows it; with `--warm`
 they are not, so that the disk is left out. Memory is the most that the process holds beyond the
-page cache (RssAnon on Linux). The step `pool` decodes and fits on the same two worker processes;
-its memory is that of the process which drives them.
+page cache (RssAnon on Linux). The step `pool` decodes and fits on the same worker processes, each
+with one thread; its memory is that of the process which drives them, and the share of decoding is
+the time of reading twice over that of the fit.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
-from functools import cache
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -34,25 +35,56 @@ import rectiline as rl
 
 from . import store
 
-COLUMNS, PART, TARGET = 20, 1_000_000, 1e-6
+FILE_ROWS, GROUP_ROWS, TARGET = 10_000_000, 500_000, 1e-6
 
 
-def write(folder: Path, n: int) -> None:
-    """Write heavy-tailed, heteroscedastic rows as memory maps and as Parquet files."""
-    X = np.lib.format.open_memmap(folder / "X.npy", "w+", np.float32, (n, COLUMNS))
+def part_of(start: int, n: int, columns: int) -> tuple[Any, Any]:
+    """Return heavy-tailed, heteroscedastic rows: one row group, from a row on."""
+    rng = np.random.default_rng((0, start))
+    X = rng.standard_normal((n, columns), dtype=np.float32)
+    noise = rng.standard_t(3, n) * (1.0 + 0.5 * np.abs(X[:, 0]))
+    return X, (X @ np.linspace(-1, 1, columns, dtype=np.float32) + noise).astype(np.float32)
+
+
+def groups_of(start: int, stop: int, columns: int) -> Iterator[tuple[slice, Any, Any]]:
+    """Yield the row groups of some rows."""
+    for first in range(start, stop, GROUP_ROWS):
+        some = slice(first, min(first + GROUP_ROWS, stop))
+        yield some, *part_of(first, some.stop - first, columns)
+
+
+def write_map(folder: Path, n: int, columns: int) -> None:
+    """Write all rows as memory maps."""
+    X = np.lib.format.open_memmap(folder / "X.npy", "w+", np.float32, (n, columns))
     y = np.lib.format.open_memmap(folder / "y.npy", "w+", np.float32, (n,))
+    for some, X_part, y_part in groups_of(0, n, columns):
+        X[some], y[some] = X_part, y_part
+
+
+def write_parquet(folder: Path, start: int, n: int, columns: int) -> None:
+    """Write the rows of one Parquet file."""
+    schema = pa.schema([(name, pa.float32()) for name in [*names_of(columns), "y"]])
+    # Random numbers: neither a dictionary nor compression makes them smaller.
+    plain = {"compression": "none", "use_dictionary": False}
+    path = folder / "parquet" / f"{start // FILE_ROWS:04d}.parquet"
+    with pa.parquet.ParquetWriter(path, schema, **plain) as file:
+        for _, X, y in groups_of(start, min(start + FILE_ROWS, n), columns):
+            file.write_table(pa.table([*X.T, y], schema=schema))
+
+
+def names_of(columns: int) -> list[str]:
+    """Return the names of the columns of X."""
+    return [f"x{j}" for j in range(columns)]
+
+
+def write(folder: Path, n: int, columns: int, with_map: bool) -> None:
+    """Write the files, each on a process of its own."""
     (folder / "parquet").mkdir()
-    for part, start in enumerate(range(0, n, PART)):
-        rng, some = np.random.default_rng((0, part)), slice(start, min(start + PART, n))
-        X[some] = rng.standard_normal((some.stop - start, COLUMNS), dtype=np.float32)
-        noise = rng.standard_t(3, some.stop - start) * (1.0 + 0.5 * np.abs(X[some, 0]))
-        y[some] = X[some] @ np.linspace(-1, 1, COLUMNS, dtype=np.float32) + noise
-        table = pa.table({**{f"x{j}": X[some, j] for j in range(COLUMNS)}, "y": y[some]})
-        path = folder / "parquet" / f"{part:04d}.parquet"
-        # Random numbers: neither a dictionary nor compression makes them smaller.
-        pa.parquet.write_table(table, path, compression="none", use_dictionary=False)
-    X.flush()
-    y.flush()
+    if with_map:
+        write_map(folder, n, columns)
+    with workers(min(os.cpu_count() or 1, -(-n // FILE_ROWS))) as pool:
+        starts = range(0, n, FILE_ROWS)
+        list(pool.map(partial(write_parquet, folder, n=n, columns=columns), starts))
 
 
 def forget(folder: Path, is_warm: bool) -> None:
@@ -103,45 +135,45 @@ def read_arrays(folder: Path) -> None:
                 pass
 
 
-def read_parquet(path: Path) -> None:
-    """Decode a Parquet file, or those of a folder."""
-    for batch in pa.dataset.dataset(path).to_batches():
+def read_parquet(folder: Path) -> None:
+    """Decode the Parquet files."""
+    for batch in pa.dataset.dataset(folder / "parquet").to_batches():
         for column in batch.columns:
             column.to_numpy(zero_copy_only=False)
 
 
-@cache
-def two_processes() -> ProcessPoolExecutor:
-    """Return a pool whose processes have started."""
-    pool = ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn"))
-    list(pool.map(time.sleep, [1.0, 1.0]))
+def read_group(path_and_group: tuple[Path, int]) -> None:
+    """Decode one row group of a Parquet file."""
+    path, group = path_and_group
+    with pa.parquet.ParquetFile(path) as file:
+        for column in file.read_row_group(group, use_threads=False).columns:
+            column.to_numpy()
+
+
+def read_on(pool: ProcessPoolExecutor, folder: Path) -> None:
+    """Decode the Parquet files on worker processes."""
+    files = sorted((folder / "parquet").iterdir())
+    counts = [pa.parquet.read_metadata(file).num_row_groups for file in files]
+    parts = [(file, k) for file, count in zip(files, counts, strict=True) for k in range(count)]
+    list(pool.map(read_group, parts))
+
+
+def workers(count: int) -> ProcessPoolExecutor:
+    """Return a pool whose processes have started, each with one thread for decoding."""
+    spawn = multiprocessing.get_context("spawn")
+    pool = ProcessPoolExecutor(count, spawn, pa.set_cpu_count, (1,))
+    list(pool.map(time.sleep, [1.0] * count))
     return pool
 
 
-def read_on_pool(folder: Path) -> None:
-    """Decode the Parquet files on two processes."""
-    list(two_processes().map(read_parquet, sorted((folder / "parquet").iterdir())))
-
-
-def on_pool(folder: Path) -> Any:
-    """Return the rows of the Parquet files, with passes on two processes."""
-    return rl.rows.from_parquet(folder / "parquet", target="y", executor=two_processes())
-
-
-SOURCES: dict[str, tuple[str, Callable[[Path], None], Callable[[Path], Any]]] = {
-    "map": ("memory map", read_arrays, lambda f: rl.rows.from_npy(f / "X.npy", f / "y.npy")),
-    "parquet": (
-        "Parquet",
-        lambda f: read_parquet(f / "parquet"),
-        lambda f: rl.rows.from_parquet(f / "parquet", target="y"),
-    ),
-    "pool": ("Parquet on two processes", read_on_pool, on_pool),
-}
-
-
-def measure(folder: Path, step: str, is_warm: bool) -> dict[str, Any]:
+def measure(
+    source: str,
+    folder: Path,
+    is_warm: bool,
+    read: Callable[[Path], None],
+    make: Callable[[Path], Any],
+) -> dict[str, Any]:
     """Fit one source, against reading it twice."""
-    source, read, make = SOURCES[step]
     forget(folder, is_warm)
     _, reading, _ = timed(lambda: [read(folder), read(folder)])
     forget(folder, is_warm)
@@ -153,7 +185,7 @@ def measure(folder: Path, step: str, is_warm: bool) -> dict[str, Any]:
         "source": source,
         "loss": "pinball",
         "rows": rows.n_rows,
-        "columns": COLUMNS,
+        "columns": rows.n_features,
         "seconds": round(seconds, 1),
         "reading_twice": round(reading, 1),
         "ratio": round(seconds / reading, 2),
@@ -162,21 +194,51 @@ def measure(folder: Path, step: str, is_warm: bool) -> dict[str, Any]:
         "kept": solution.rows_kept,
         "gap": f"{solution.certificate.relative_gap:.1e}",
         "status": solution.status.value,
+        "rows_per_second": f"{rows.n_rows / seconds:.2e}",
+        "decoding_share": round(reading / seconds, 2),
     }
 
 
-def measured(rows: int, data: str | None, warm: bool, steps: list[str]) -> Iterator[dict[str, Any]]:
+def read_table(folder: Path, executor: Any = None) -> Any:
+    """Return the rows of the Parquet files."""
+    return rl.rows.from_parquet(folder / "parquet", target="y", executor=executor)
+
+
+def measured(
+    rows: int, columns: int, data: str | None, warm: bool, steps: list[str], processes: list[int]
+) -> Iterator[dict[str, Any]]:
     """Write the files, then yield the rows of the table."""
     with tempfile.TemporaryDirectory() as made:
         folder = Path(data or made)
         folder.mkdir(exist_ok=True)
         if "write" in steps:
-            write(folder, rows)
-        for step in SOURCES:
-            if step in steps:
-                yield measure(folder, step, warm)
+            write(folder, rows, columns, "map" in steps)
+        if "map" in steps:
+            maps = (folder / "X.npy", folder / "y.npy")
+            yield measure(
+                "memory map", folder, warm, read_arrays, lambda _: rl.rows.from_npy(*maps)
+            )
+        if "parquet" in steps:
+            yield measure("Parquet", folder, warm, read_parquet, read_table)
+        for count in processes if "pool" in steps else []:
+            with workers(count) as pool:
+                yield measure(
+                    f"Parquet on {count} process{'es' if count > 1 else ''}",
+                    folder,
+                    warm,
+                    partial(read_on, pool),
+                    partial(read_table, executor=pool),
+                )
 
 
 if __name__ == "__main__":
-    keys, steps = ("source", "loss", "rows"), ["write", *SOURCES]
-    store.run(measured, keys, rows=50_000_000, data=None, warm=False, steps=steps)
+    store.run(
+        measured,
+        ("source", "loss", "rows", "columns"),
+        rows=50_000_000,
+        columns=20,
+        data=None,
+        warm=False,
+        steps=["write", "map", "parquet", "pool"],
+        processes=[2],
+    )

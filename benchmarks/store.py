@@ -63,25 +63,29 @@ def _lines(content: dict[str, Any]) -> str:
     return "{\n" + ",\n".join(parts) + "\n}\n"
 
 
-def read_table(name: str) -> list[dict[str, str]]:
-    """The rows of ``results/name.csv``; none if there is no such file."""
-    path = RESULTS / f"{name}.csv"
+def read_table(name: str, path: Path | None = None) -> list[dict[str, str]]:
+    """The rows of ``results/name.csv``, or of another file; none if there is no such file."""
+    path = path or RESULTS / f"{name}.csv"
     if not path.exists():
         return []
     with path.open(newline="", encoding="utf-8") as file:
         return list(csv.DictReader(file))
 
 
-def write_table(name: str, rows: Sequence[dict[str, Any]], keys: Sequence[str]) -> None:
+def write_table(
+    name: str, rows: Sequence[dict[str, Any]], keys: Sequence[str], path: Path | None = None
+) -> None:
     """Put rows into ``results/name.csv`` instead of those with the same values of ``keys``."""
+    path = path or RESULTS / f"{name}.csv"
     with _locked():
-        found = {tuple(str(row.get(key, "")) for key in keys): row for row in read_table(name)}
+        known = read_table(name, path)
+        found = {tuple(str(row.get(key, "")) for key in keys): row for row in known}
         for row in rows:
             found[tuple(str(row.get(key, "")) for key in keys)] = {
                 k: str(v) for k, v in row.items()
             }
         header = list(dict.fromkeys(key for row in found.values() for key in row))
-        with (RESULTS / f"{name}.csv").open("w", newline="", encoding="utf-8") as file:
+        with path.open("w", newline="", encoding="utf-8") as file:
             writer = csv.DictWriter(file, header, restval="", lineterminator="\n")
             writer.writeheader()
             writer.writerows(found.values())
@@ -109,6 +113,9 @@ def run(rows: Callable[..., Iterable[Row]], keys: Sequence[str], /, **options: A
         else:
             kind = str if default is None else type(default)
             parser.add_argument(flag, type=kind, default=default)
-    for row in rows(**vars(parser.parse_args())):
+    parser.add_argument("--csv", type=Path, help=f"written instead of results/{name}.csv")
+    given = vars(parser.parse_args())
+    path = given.pop("csv")
+    for row in rows(**given):
         print("  ".join(f"{key}={value}" for key, value in row.items()), flush=True)
-        write_table(name, [row], keys)
+        write_table(name, [row], keys, path)
