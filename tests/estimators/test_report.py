@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import re
 from pathlib import Path
 
@@ -44,13 +45,72 @@ def test_the_page_shows_the_problems_of_the_fit(name: str, tmp_path: Path) -> No
     problems = listed(model.problem(data, target))
     assert text.count("<h2>The certificate</h2>") == len(problems)
     coef = np.atleast_2d(model.coef_)
-    joint = len(problems) != coef.shape[0]  # several quantiles in one problem
     for row, title in zip(coef, model._coef_titles(), strict=True):
-        if not joint and len(coef) > 1:
+        if len(coef) > 1:
             assert f'<h1 class="part">{title}</h1>' in text
         for column, value in zip(data.columns, row, strict=True):
-            shown = rf"{re.escape(column)}( at {title})?" if joint else re.escape(column)
+            shown = re.escape(column)
             assert re.search(rf"<td>{shown}</td><td class=n>{re.escape(f'{value:.8g}')}<", text)
+    assert f"<td class=n>{len(data):,} × {data.shape[1]}</td>" in text
+
+
+def test_quantiles_that_must_not_cross_are_shown_one_by_one(tmp_path: Path) -> None:
+    page = tmp_path / "fit.html"
+    rule = rl.constraints.LinearInequality(np.eye(10)[2], -350.0)  # bmi >= 350
+    model = rl.QuantileRegressor(
+        quantile=[0.9, 0.4, 0.5], alpha=0.0, non_crossing=True, constraints=[rule]
+    ).fit(X, Y)
+    model.report(page, X, Y)
+    text = page.read_text("utf-8")
+    assert "1,326" not in text and " at 0.9</td>" not in text
+    assert "The 3 quantiles are fitted together" in text
+    shown = re.compile(r"<td>bmi &gt;= 350</td><td class=n>\S+</td><td class=n>(\S+)</td>")
+    compared = 0
+    for level, coef in zip(model.quantiles_, model.coef_, strict=True):
+        alone = rl.QuantileRegressor(quantile=level, alpha=0.0, constraints=[rule]).fit(X, Y)
+        part = text.split(f'<h1 class="part">{level}</h1>')[1].split("<h1")[0]
+        if np.allclose(alone.coef_, coef, atol=1e-5):  # it crosses no other
+            compared += 1
+            price = shown.findall(part)[0]
+            assert float(price) == pytest.approx(alone.solution_.dual.inequality[0], rel=1e-3)
+    assert compared
+
+
+LISTED = [X.to_numpy()[:200], X.to_numpy()[200:]], [Y.to_numpy()[:200], Y.to_numpy()[200:]]
+TASKS = np.where(np.arange(len(Y)) % 3, "odd", "third")
+TASK_FITS = {
+    "stacked": (rl.MultiTaskRegressor(beta=1e-3), X, Y, {"tasks": TASKS}),
+    "listed": (rl.MultiTaskRegressor("absolute"), *LISTED, {}),
+    "shared": (rl.MultiTaskRegressor(center=True), X, np.c_[Y, np.sqrt(Y)], {}),
+    "labels": (rl.MultiTaskClassifier(), X, Y > 140, {"tasks": TASKS}),
+    "search": (rl.MultiTaskRegressorCV(alphas=[1.0], betas=[1e-3, 0.1], cv=2), X, Y, {}),
+}
+
+
+@pytest.mark.parametrize("name", TASK_FITS)
+def test_the_page_of_tasks_shows_each_task_and_one_proof(name: str, tmp_path: Path) -> None:
+    model, data, target, given = TASK_FITS[name]
+    page = tmp_path / "fit.html"
+    model.fit(data, target, **given).report(page, data, target, **given)
+    text = page.read_text("utf-8")
+    assert text.count("<h2>The certificate</h2>") == 1
+    assert text.count("<h2>Coefficients</h2>") == len(model.tasks_)
+    for task, row in zip(model.tasks_, model.coef_, strict=True):
+        assert len(model.tasks_) == 1 or f'<h1 class="part">{task}</h1>' in text
+        assert all(f"<td class=n>{value:.8g}<" in text for value in row)
+    if name == "labels":
+        rows = TASKS == "odd"
+        right = np.mean(model.predict(X, TASKS)[rows] == (Y > 140)[rows])
+        assert f"<td>odd</td><td class=n>{right:.4f}</td>" in text
+    problem = model.problem(data, target, **given)
+    for found in (model, pickle.loads(pickle.dumps(model))):
+        proof = found.verify(data, target, **given)
+        assert proof.relative_gap < 2e-6
+        assert proof.primal == pytest.approx(problem.objective(model.coef_.T, model.intercept_))
+    with pytest.raises(ValueError, match="verify needs the data of the fit"):
+        model.verify(X.iloc[:100], Y.iloc[:100] > 140, tasks=TASKS[:100])
+    with pytest.raises(TypeError, match="cannot hold the tasks"):
+        model.save_certificate(tmp_path / "fit.rlcert", data, target, **given)
 
 
 def test_standard_errors_and_groups_are_shown(tmp_path: Path) -> None:

@@ -1,13 +1,10 @@
-"""Standard errors, tests and proofs as methods of the estimators; the work is in other rooms.
+"""Standard errors and tests as methods of the estimators; the work is in the room `inference`.
 
-`inference` is imported where it is used: a fit alone does not pay for it.
+It is imported where it is used, so that a fit alone does not load it.
 """
 
 from __future__ import annotations
 
-import copy
-import os
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,14 +13,11 @@ from sklearn.utils.validation import check_is_fitted, check_X_y
 
 from rectiline._typing import Vector
 from rectiline.constraints import Constraint, combine
-from rectiline.estimators._base import BaseLinear
 from rectiline.estimators._check import DTYPES, FORMATS, check_weight
 from rectiline.estimators._encode import complete_rows, new_rows, only
-from rectiline.estimators._proofs import proved_again
 from rectiline.estimators._rows import as_rows, check_columns, refuse_on_rows, with_targets
-from rectiline.estimators._saved import save_fit
+from rectiline.estimators._verify import VerifyMixin
 from rectiline.losses import Expectile, Loss
-from rectiline.problems import Certificate, Problem
 from rectiline.rows import TensorRows, is_source
 
 InferenceTerms = tuple[tuple[Loss, ...], Vector | None, Vector]
@@ -32,8 +26,8 @@ InferenceTerms = tuple[tuple[Loss, ...], Vector | None, Vector]
 _ACTIVE = 1e-7  # relative slack up to which a constraint counts as active
 
 
-class InferenceMixin(BaseLinear):
-    """What a fitted model tells: standard errors and tests, its problems and their proofs."""
+class InferenceMixin(VerifyMixin):
+    """Standard errors and tests of a fitted model, beside its problems and their proofs."""
 
     def summary(
         self,
@@ -137,164 +131,6 @@ class InferenceMixin(BaseLinear):
         from rectiline.inference import wald_test
 
         return wald_test(self, X, y, R, r, kind=kind, **options)
-
-    # ---- proofs ---------------------------------------------------------------------------------
-
-    def problem(
-        self,
-        X: Any,
-        y: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
-        **fit_params: Any,
-    ) -> Problem | tuple[Problem, ...]:
-        """Return the problem that a fit on these data solves, without solving it.
-
-        A CV estimator must have been fitted: its strength is the one it chose. Parameters that are
-        "auto" are worked out on these data.
-
-        Parameters
-        ----------
-        X, y : array-like
-            As for `fit`.
-        sample_weight : array-like of shape (n_samples,), optional
-            As for `fit`.
-        **fit_params
-            What else `fit` takes, such as ``sensitive_features``.
-
-        Returns
-        -------
-        Problem or tuple of Problem
-            A tuple if the fit consists of several problems.
-        """
-        model = copy.copy(self)
-        data = model._read(X, y, sample_weight, **fit_params)
-        problems = model._problems(data)
-        return model._told(problems)
-
-    def verify(
-        self,
-        X: Any,
-        y: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
-        **fit_params: Any,
-    ) -> Certificate | tuple[Certificate, ...]:
-        """Prove again, from the data of the fit alone, how good the fitted coefficients are.
-
-        A pickle does not hold the multipliers of the samples, which a proof needs: after loading
-        one, they are found by solving the problem again.
-
-        Parameters
-        ----------
-        X, y : array-like, or rows in blocks and None
-            The data of the fit.
-        sample_weight : array-like of shape (n_samples,), optional
-            The weights of the fit.
-        **fit_params
-            What else `fit` was given.
-
-        Returns
-        -------
-        Certificate or tuple of Certificate
-            In the units of the objective in the documentation of the class, as ``certificate_``.
-        """
-        again = proved_again(self, "verify", X, y, sample_weight, **fit_params)
-        pairs = zip(again.solutions, again.units, strict=True)
-        return self._told(solution.certificate.scaled(unit) for solution, unit in pairs)
-
-    def save_certificate(
-        self,
-        path: str | os.PathLike[str],
-        X: Any,
-        y: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
-        **fit_params: Any,
-    ) -> None:
-        """Write the proof of the fit to a file that ``rectiline verify`` checks against the data.
-
-        The file holds all problems of the fit, in the labels, weights and names of columns that the
-        data have. It is checked once before it is written.
-
-        Parameters
-        ----------
-        path : str or path
-            By convention with the ending ``.rlcert``.
-        X, y : array-like, or rows in blocks and None
-            The data of the fit. Names of a data frame and of a series are kept.
-        sample_weight : array-like of shape (n_samples,), optional
-            The weights of the fit.
-        **fit_params
-            What else `fit` was given.
-
-        Examples
-        --------
-        >>> import os, tempfile
-        >>> from sklearn.datasets import load_iris
-        >>> import rectiline as rl
-        >>> X, y = load_iris(return_X_y=True)
-        >>> path = os.path.join(tempfile.mkdtemp(), "fit.rlcert")
-        >>> rl.PLQClassifier().fit(X, y).save_certificate(path, X, y)
-        >>> [round(one.objective, 3) for one in rl.verify.check_all(path, [(X, y)])]
-        [0.748, 88.538, 15.76]
-        """
-        again = proved_again(self, "save_certificate", X, y, sample_weight, **fit_params)
-        save_fit(path, again, y)
-
-    def report(
-        self,
-        path: str | os.PathLike[str],
-        X: Any,
-        y: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
-        *,
-        inference: str | None = None,
-        about: dict[str, Any] | None = None,
-        **fit_params: Any,
-    ) -> None:
-        """Write one HTML page about the fit: score, coefficients, residuals, constraints, proof.
-
-        The page needs no network. Its objective is that of ``certificate_``.
-
-        Parameters
-        ----------
-        path : str or path
-            The file to write, such as "fit.html".
-        X, y : array-like, or rows in blocks and None
-            The data of the fit. Of rows in blocks the targets and predictions are held in memory.
-        sample_weight : array-like of shape (n_samples,), optional
-            The weights of the fit.
-        inference : str, optional
-            Kind of standard errors to show, as for `summary`; by default those that the fit kept in
-            ``summary_``, if it did.
-        about : dict of str, optional
-            Lines for the top of the page, such as ``{"data": "prices.csv", "target": "price"}``.
-        **fit_params
-            What else `fit` was given.
-        """
-        from rectiline.reports import write_report
-
-        again = proved_again(self, "report", X, y, sample_weight, **fit_params)
-        table: Any = getattr(self, "summary_", None)
-        if inference is not None:
-            table = self.summary(X, y, inference, sample_weight=sample_weight)
-        if again.data.rows is not None:
-            refuse_on_rows(self, **{"a report of rows on a GPU": isinstance(X, TensorRows)})
-            _, y, _ = with_targets(again.data.rows, None, None)
-        titles = list(map(str, self._coef_titles()))
-        count = len(again.problems)
-        write_report(
-            path,
-            again.problems,
-            again.solutions,
-            y=y,
-            inference=table,
-            titles=titles if len(titles) == count else [str(k + 1) for k in range(count)],
-            fairness=getattr(self, "fairness_", None),
-            about={"model": type(self).__name__, **(about or {})},
-            prediction=self.predict(X),
-            units=again.units,
-            certificate=partial(save_fit, again=again, y=y),
-            search=getattr(self, "cv_results_", None),
-        )
 
     # ---- what standard errors need --------------------------------------------------------------
 

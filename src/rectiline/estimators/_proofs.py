@@ -11,7 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 from rectiline.estimators._run import seed_of
 from rectiline.problems import Problem
 from rectiline.problems.blocks import SplitDual
-from rectiline.solvers import Solution, solve
+from rectiline.solvers import solve
+from rectiline.solvers.multitask import solve_multitask
 
 Value = TypeVar("Value")
 
@@ -24,8 +25,8 @@ class ProvedAgain:
     """
 
     model: Any
-    problems: list[Problem]
-    solutions: list[Solution]
+    problems: list[Any]
+    solutions: list[Any]
     units: list[float]
     data: Any
 
@@ -39,16 +40,16 @@ def proved_again(
     data = model._read(X, y, *given, **named)
     problems = model._problems(data)
     kept = estimator.solution_
-    listed = [kept] if isinstance(kept, Solution) else list(kept)
+    listed = list(kept) if isinstance(kept, list | tuple) else [kept]
     pairs = zip(problems, listed, strict=True)
     solutions = [_proved(model, caller, problem, solution) for problem, solution in pairs]
     return ProvedAgain(model, problems, solutions, model._objective_units(data), data)
 
 
-def _proved(model: Any, caller: str, problem: Problem, solution: Solution) -> Solution:
+def _proved(model: Any, caller: str, problem: Any, solution: Any) -> Any:
     """Return a solution with the certificate that these data prove."""
     needs = f"{caller} needs the data of the fit:"
-    if not problem.is_in_memory:
+    if isinstance(problem, Problem) and not problem.is_in_memory:
         if not isinstance(solution.dual, SplitDual):
             raise ValueError(f"{needs} that was arrays, these are rows.")
         if solution.coef.size != problem.n_features:
@@ -59,17 +60,20 @@ def _proved(model: Any, caller: str, problem: Problem, solution: Solution) -> So
         return replace(solution, certificate=problem.certify(solution))
     if isinstance(solution.dual, SplitDual):
         raise ValueError(f"{needs} that was rows in blocks.")
-    had = solution.dual.sample.size
-    if had == 0 and solution.coef.size == problem.n_features:
+    duals = solution.dual if isinstance(solution.dual, list) else [solution.dual]
+    had, size = sum(one.sample.size for one in duals), solution.coef.size
+    sizes = problem.n_samples, problem.n_features * getattr(problem, "n_tasks", 1)
+    if had == 0 and size == sizes[1]:
         # A pickle does not hold the multipliers of a fit. Any multipliers prove something about
         # the fitted coefficients, whoever found them.
+        solve_again = solve if isinstance(problem, Problem) else solve_multitask
         seed = seed_of(model.random_state)
-        found = solve(problem, tol=model.tol, random_state=seed, polish=True)
+        found = solve_again(problem, tol=model.tol, random_state=seed, polish=True)
         solution, had = replace(solution, dual=found.dual), problem.n_samples
-    if had != problem.n_samples or solution.coef.size != problem.n_features:
+    if (had, size) != sizes:
         raise ValueError(
-            f"{needs} it had {had} samples and {solution.coef.size} coefficients, these data have "
-            f"{problem.n_samples} and {problem.n_features}."
+            f"{needs} it had {had} samples and {size} coefficients, these data have "
+            f"{sizes[0]} and {sizes[1]}."
         )
     proof = problem.certify(solution.coef, solution.intercept, solution.dual)
     return replace(solution, certificate=proof)

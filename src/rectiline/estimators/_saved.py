@@ -7,11 +7,17 @@ from typing import Any
 import numpy as np
 
 from rectiline.estimators._check import column_names
+from rectiline.problems import Problem
 from rectiline.problems.proofs import ProvedData, Statement, save_proofs
 
 
 def save_fit(path: Any, again: Any, y: Any) -> None:
     """Write the proofs of all problems of a fit; `y` is what the user gave."""
+    if not isinstance(again.problems[0], Problem):
+        raise TypeError(
+            f"save_certificate: a certificate file cannot hold the tasks of "
+            f"{type(again.model).__name__}, which share a penalty; verify(X, y) proves the fit."
+        )
     data, levels = again.data, None
     if data.rows is None and getattr(again.model, "_is_joint", False):
         levels = again.model._stacked(data).shape

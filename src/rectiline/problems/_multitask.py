@@ -132,6 +132,11 @@ class MultiTaskProblem(FieldsAlone):
         return len(self.tasks)
 
     @property
+    def n_samples(self) -> int:
+        """Number of rows of all tasks together."""
+        return sum(task.n_samples for task in self.tasks)
+
+    @property
     def n_features(self) -> int:
         """Number of columns of every X."""
         return self.tasks[0].design.n_features
@@ -147,9 +152,8 @@ class MultiTaskProblem(FieldsAlone):
         return not self.is_constrained and self.tasks[0].quadratic_target is not None
 
     def __repr__(self) -> str:
-        rows = sum(task.design.n_samples for task in self.tasks)
         return (
-            f"MultiTaskProblem({self.n_tasks} tasks, {rows} rows x {self.n_features}, "
+            f"MultiTaskProblem({self.n_tasks} tasks, {self.n_samples} rows x {self.n_features}, "
             f"loss={self.loss!r}, penalty={self.penalty!r}, center={self.center})"
         )
 

@@ -13,8 +13,6 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from rectiline.problems import Problem
 from rectiline.reports import _sections as sections
 from rectiline.solvers import Solution
@@ -27,7 +25,7 @@ def write_report(
     problem: Problem | Sequence[Problem],
     solution: Solution | Sequence[Solution],
     y: Any = None,
-    feature_names: Sequence[str] | None = None,
+    feature_names: Any = None,
     inference: Any = None,
     titles: Sequence[str] | None = None,
     fairness: Mapping[str, Any] | None = None,
@@ -36,6 +34,7 @@ def write_report(
     units: Sequence[float] | None = None,
     certificate: Callable[[Any], None] | None = None,
     search: Mapping[str, Any] | None = None,
+    joint: tuple[str, Any] | None = None,
 ) -> None:
     """Write one self-contained HTML page about a solution, or about several.
 
@@ -46,7 +45,7 @@ def write_report(
     solution : Solution or sequence of Solution
         The answer to `problem`, or one for each.
     y : array-like, optional
-        The targets as they were given; only their number of distinct values is shown for labels.
+        The targets as they were given, or a list with those of each problem.
     feature_names : sequence of str, optional
         Names of the columns of X; by default those of the problem.
     inference : object with ``to_html``, optional
@@ -59,8 +58,8 @@ def write_report(
         What the page is about, such as ``{"data": "prices.csv", "target": "price"}``; the date and
         the version are added.
     prediction : array-like, optional
-        What the model predicts for the rows of `y`; a score beside that of a constant is then
-        shown, and for labels a table of true and predicted classes.
+        What the model predicts for the rows of `y`, in the form of `y`; a score beside that of a
+        constant is then shown, and for labels a table of true and predicted classes.
     units : sequence of float, optional
         Factors from the sums of the problems to the objective of the model, one for each problem.
     certificate : callable, optional
@@ -68,6 +67,9 @@ def write_report(
         one problem.
     search : mapping of column names to columns, optional
         The candidates of a search and their scores: ``cv_results_`` of an estimator.
+    joint : tuple of str and Solution, optional
+        Where the problems were solved as one: how they are joined, in words, and its answer, whose
+        proof is then shown once for all.
 
     Examples
     --------
@@ -93,9 +95,9 @@ def write_report(
         raise ValueError(f"titles has {len(named)} entries for {len(problems)} problems.")
     factors = [1.0] * len(problems) if units is None else list(units)
     names = [_names(one, feature_names) for one in problems]
-    content = sections.header(about or {}, problems[0])
+    content = sections.header(about or {}, problems[0], y)
     if prediction is not None and y is not None:
-        content += sections.scores(np.asarray(y), np.asarray(prediction), problems)
+        content += sections.scores(y, prediction, problems, named)
     if search is not None:
         content += sections.search(search)
     whole = sections.errors(inference) if inference is not None else ""
@@ -103,13 +105,19 @@ def write_report(
     if len(problems) == 1:
         content += _part(problems[0], solutions[0], y, names[0], whole, factors[0])
     else:
-        content += sections.overview(named, solutions, factors) + whole
-        shown = zip(named[:_MOST_PROBLEMS], problems, solutions, names, factors, strict=False)
-        for name, one, answer, columns, unit in shown:
-            part = _part(one, answer, y, columns, "", unit)
-            content += f'<h1 class="part">{escape(name)}</h1>{part}'
+        if joint is None:
+            content += sections.overview(named, solutions, factors)
+        content += whole
+        for k in range(min(len(problems), _MOST_PROBLEMS)):
+            if joint is None:
+                part = _part(problems[k], solutions[k], y, names[k], "", factors[k])
+            else:
+                part = _answer(problems[k], solutions[k], names[k])
+            content += f'<h1 class="part">{escape(named[k])}</h1>{part}'
         if len(problems) > _MOST_PROBLEMS:
             content += f"<p>Shown are the first {_MOST_PROBLEMS} of {len(problems)} problems.</p>"
+    if joint is not None:
+        content += _proof(problems[0], joint[1], y, factors[0], joint[0])
     if certificate is None and len(problems) == 1:
         known = None if names[0][:1] == ["x0"] else names[0]
         certificate = partial(solutions[0].save, problem=problems[0], columns=known)
@@ -118,7 +126,7 @@ def write_report(
     Path(path).write_text(sections.template("page.html", content=content), "utf-8")
 
 
-def _names(problem: Problem, given: Sequence[str] | None) -> list[str]:
+def _names(problem: Problem, given: Any) -> list[str]:
     d = problem.n_features
     known = problem.feature_names if given is None else given
     names = [f"x{k}" for k in range(d)] if known is None else list(map(str, known))
@@ -131,14 +139,25 @@ def _part(
     problem: Problem, solution: Solution, y: Any, names: list[str], whole: str, unit: float
 ) -> str:
     """Return the sections about one problem; `whole` are those about the fit as a whole."""
-    parts, details = [], [sections.statement(problem, y, unit)]
-    if solution.infeasibility is None:
-        parts += [
-            sections.coefficients(names, solution),
-            whole,
-            sections.fit(problem, solution),
-            sections.constraints(names, problem, solution),
-        ]
+    answer = "" if solution.infeasibility is not None else _answer(problem, solution, names, whole)
+    return answer + _proof(problem, solution, y, unit)
+
+
+def _answer(problem: Problem, solution: Solution, names: list[str], whole: str = "") -> str:
+    """Return the sections about the coefficients of one problem."""
+    parts = [
+        sections.coefficients(names, solution),
+        whole,
+        sections.fit(problem, solution),
+        sections.constraints(names, problem, solution),
+    ]
+    return "".join(parts)
+
+
+def _proof(problem: Problem, solution: Any, y: Any, unit: float, joined: str = "") -> str:
+    """Return the sections about a proof; `joined` says how several problems became one."""
+    details = [sections.statement(problem, y, unit, joined)]
+    if getattr(solution, "infeasibility", None) is None:
         details += [sections.certificate(solution, unit), sections.convergence(solution)]
     details.append(sections.loss_curve(problem))
-    return "".join([*parts, sections.proof(solution, unit, "".join(details))])
+    return sections.proof(solution, unit, "".join(details))

@@ -53,33 +53,49 @@ def _table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     return f'<div class="wide"><table>{head}{body}</table></div>'
 
 
-def header(about: Mapping[str, Any], problem: Problem) -> str:
+def header(about: Mapping[str, Any], problem: Problem, y: Any = None) -> str:
     """Return what the page is about: data, target, rows, date, version."""
     rows = [(str(name), str(text)) for name, text in about.items()]
-    rows.append(("rows and columns", f"{problem.n_samples:,} × {problem.n_features:,}"))
+    if isinstance(y, list):
+        rows.append(("tasks", f"{len(y)}"))
+    n_rows = problem.n_samples if y is None else sum(map(len, y)) if isinstance(y, list) else len(y)
+    rows.append(("rows and columns", f"{n_rows:,} × {problem.n_features:,}"))
     rows.append(("date", datetime.date.today().isoformat()))
     rows.append(("made with", f"rectiline {version('rectiline')}"))
     return f'<div class="words">{_table((), rows)}</div>'
 
 
-def scores(y: NDArray[Any], prediction: NDArray[Any], problems: Sequence[Problem]) -> str:
+def scores(y: Any, prediction: Any, problems: Sequence[Problem], titles: Sequence[str]) -> str:
     """Return how well predictions fit, beside what a constant would reach."""
-    if problems[0].losses[0].of == "margin":
-        return section("Score", _class_scores(y, prediction))
-    targets = y.reshape(len(y), -1)
-    levels = [getattr(loss, "quantile", None) for one in problems for loss in one.losses]
-    columns = prediction.reshape(len(y), -1)
-    if targets.shape[1] == 1 and levels[0] is not None and len(levels) >= columns.shape[1]:
-        size = 1e-9 * float(np.abs(y).max(initial=0.0))  # some targets lie on their quantile
-        rows = [
-            (f"{level:g}", f"{np.mean(y <= columns[:, k] + size):.4f}")
-            for k, level in enumerate(levels[: columns.shape[1]])
-        ]
-        return section("Score", _table(("quantile", "share of the targets below"), rows))
-    header = ("output", "R2", "mean absolute error", "that of the median alone")
-    pairs = zip(targets.T, columns.T, strict=True)
-    scored = [(str(k), *_fit_scores(*pair)) for k, pair in enumerate(pairs, 1)]
-    return section("Score", _table(header, scored))
+    are_labels = problems[0].losses[0].of == "margin"
+    if are_labels and not isinstance(y, list):
+        return section("Score", _class_scores(np.asarray(y), np.asarray(prediction)))
+    if isinstance(y, list):
+        pairs = list(zip(titles, y, prediction, strict=True))
+    else:
+        targets = np.asarray(y).reshape(len(y), -1)
+        columns = np.asarray(prediction).reshape(len(y), -1)
+        levels = [getattr(loss, "quantile", None) for one in problems for loss in one.losses]
+        if targets.shape[1] == 1 and levels[0] is not None and len(levels) >= columns.shape[1]:
+            size = 1e-9 * float(np.abs(targets).max(initial=0.0))  # some lie on their quantile
+            shares = np.mean(targets <= columns + size, axis=0)
+            rows = [(f"{one:g}", f"{share:.4f}") for one, share in zip(levels, shares)]
+            return section("Score", _table(("quantile", "share of the targets below"), rows))
+        pairs = [(f"{k}", *both) for k, both in enumerate(zip(targets.T, columns.T), 1)]
+    if are_labels:
+        header: tuple[str, ...] = ("task", "accuracy", "that of the most frequent class")
+        scored = [(title, *map("{:.4f}".format, _accuracies(*pair))) for title, *pair in pairs]
+    else:
+        header = ("output", "R2", "mean absolute error", "that of the median alone")
+        scored = [(title, *_fit_scores(*pair)) for title, *pair in pairs]
+    return section("Score", _table(header, scored[:_MOST_ROWS]))
+
+
+def _accuracies(y: NDArray[Any], prediction: NDArray[Any]) -> tuple[float, float]:
+    """Return the share of labels that is right, and that of the most frequent label."""
+    return float(np.mean(y == prediction)), float(
+        np.unique(y, return_counts=True)[1].max() / y.size
+    )
 
 
 def _fit_scores(y: NDArray[Any], prediction: NDArray[Any]) -> tuple[str, ...]:
@@ -91,11 +107,9 @@ def _fit_scores(y: NDArray[Any], prediction: NDArray[Any]) -> tuple[str, ...]:
 
 
 def _class_scores(y: NDArray[Any], prediction: NDArray[Any]) -> str:
-    labels, counts = np.unique(y, return_counts=True)
-    words = (
-        f"<p>Accuracy {np.mean(y == prediction):.4f}; the most frequent class alone: "
-        f"{counts.max() / y.size:.4f}.</p>"
-    )
+    labels = np.unique(y)
+    right, frequent = _accuracies(y, prediction)
+    words = f"<p>Accuracy {right:.4f}; the most frequent class alone: {frequent:.4f}.</p>"
     if labels.size > _MOST_CLASSES:
         return words
     rows = [
@@ -118,9 +132,9 @@ def overview(titles: Sequence[str], solutions: Sequence[Solution], units: Sequen
     return section(f"{len(rows)} problems", _table(header, rows[:_MOST_ROWS]))
 
 
-def proof(solution: Solution, unit: float, details: str) -> str:
+def proof(solution: Any, unit: float, details: str) -> str:
     """Return what is proved, in one sentence with what to do where the goal was missed; folded."""
-    if solution.infeasibility is not None:
+    if getattr(solution, "infeasibility", None) is not None:
         text = "Infeasible: it is proved that no coefficients satisfy the constraints."
     else:
         text = f"{str(solution.status).capitalize()}: {solution.certificate.scaled(unit)}."
@@ -134,8 +148,11 @@ def proof(solution: Solution, unit: float, details: str) -> str:
     return section("Proof", content)
 
 
-def statement(problem: Problem, y: Any, unit: float = 1.0) -> str:
-    """Return the problem in words and as a formula (MathML, which browsers draw themselves)."""
+def statement(problem: Problem, y: Any, unit: float = 1.0, joined: str = "") -> str:
+    """Return the problem in words and as a formula (MathML, which browsers draw themselves).
+
+    `joined` says how several problems like this one became one.
+    """
     intercept = "<mo>+</mo><msub><mi>b</mi><mn>0</mn></msub>" if problem.fit_intercept else ""
     penalty = (
         ""
@@ -162,7 +179,10 @@ def statement(problem: Problem, y: Any, unit: float = 1.0) -> str:
         ("weights w", f"all {weights[0]:.6g}" if same else "one for each row"),
     ]
     if y is not None and problem.losses[0].of == "margin":
-        rows.append(("labels", ", ".join(map(str, np.unique(np.asarray(y)).tolist()))))
+        labels = np.unique(np.concatenate(y) if isinstance(y, list) else np.asarray(y))
+        rows.append(("labels", ", ".join(map(str, labels.tolist()))))
+    if joined:
+        rows.append(("together", joined))
     shown = [(name, text if len(text) <= 400 else text[:397] + "...") for name, text in rows]
     return section("The problem", f'{formula}<div class="words">{_table((), shown)}</div>')
 
@@ -171,7 +191,7 @@ def _words(listed: Iterable[Any]) -> str:
     return ", ".join(map(repr, listed)).replace("float('inf')", "∞")
 
 
-def certificate(solution: Solution, unit: float = 1.0) -> str:
+def certificate(solution: Any, unit: float = 1.0) -> str:
     """Return the numbers of the certificate, in the unit of the formula."""
     proof = solution.certificate.scaled(unit)
     rows = [
@@ -324,7 +344,7 @@ def _cell(value: Any) -> str:
     return f"{value:.4g}" if isinstance(value, float | np.floating) else str(value)
 
 
-def convergence(solution: Solution) -> str:
+def convergence(solution: Any) -> str:
     """Return the certified gap against time, or nothing if it was proved once only."""
     if len(solution.history) < 2:
         return ""
@@ -353,7 +373,7 @@ def checker(save: Callable[[Any], None], n_entries: int) -> str:
     file = io.BytesIO()
     try:
         save(file)
-    except (ValueError, RuntimeError, AttributeError):  # no proof, or none that a file can hold
+    except (AttributeError, RuntimeError, TypeError, ValueError):  # no proof that a file can hold
         return ""
     held = base64.b64encode(file.getvalue()).decode("ascii")
     return template("verify.html", certificate=held, checker=_text("checker.js"))

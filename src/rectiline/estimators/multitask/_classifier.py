@@ -98,9 +98,7 @@ class MultiTaskClassifier(ClassifierMixin, MultiTaskModel):  # type: ignore[misc
         """
         return self._scores(X, tasks)
 
-    def predict(self, X: Any, tasks: Any = None) -> Any:
-        """Return the labels; the arguments and the form are those of `decision_function`."""
-        scores = self._scores(X, tasks)
+    def _from_scores(self, scores: Any, tasks: Any = None) -> Any:
         if isinstance(scores, list):
             return [_named(s, k) for s, k in zip(scores, self._labels)]
         if not isinstance(self.classes_, list):

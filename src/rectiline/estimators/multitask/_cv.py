@@ -50,9 +50,8 @@ class MultiTaskSearch(MultiTaskModel):
     def _solve_tasks(
         self, data: TaskData, clock: Clock, **params: Any
     ) -> tuple[TaskData, list[MultiTaskSolution]]:
-        problem = self._problem(data)
-        self._choose(data, problem, clock)
-        return self._solve_problem(data, problem, clock)
+        self._choose(data, self._problem(data), clock)
+        return super()._solve_tasks(data, clock, **params)
 
     def _choose(self, data: TaskData, problem: MultiTaskProblem, clock: Clock) -> None:
         dims, alphas, betas = self._grid(data)
@@ -187,15 +186,15 @@ def _folds(data: TaskData, cv: Any, seed: int) -> Iterator[Masks]:
     count = 5 if cv is None else cv
     rng = np.random.default_rng(seed)
     if not isinstance(count, Integral) or data.form == "shared":
-        if data.rows is None:
+        if data.places is None:
             raise ValueError("cv must be a number of folds when X is a list of matrices.")
-        n = 1 + max(int(rows[-1]) for rows in data.rows if rows.size)
+        n = 1 + max(int(rows[-1]) for rows in data.places if rows.size)
         if isinstance(count, Integral):
             fold_of = rng.permutation(np.arange(n) % int(count))
             tests = [fold_of == k for k in range(int(count))]
         else:
             tests = [np.isin(np.arange(n), one) for _, one in check_cv(cv).split(np.zeros((n, 1)))]
-        masks = [[out[rows] for rows in data.rows] for out in tests]
+        masks = [[out[rows] for rows in data.places] for out in tests]
     else:
         # Dealing out rows one by one from a random fold keeps the folds even over small tasks.
         folds = int(count)

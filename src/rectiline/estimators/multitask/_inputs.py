@@ -30,7 +30,7 @@ Form = Literal["stacked", "listed", "shared", "single"]
 class TaskData:
     """Rows, targets and weights of each task, and how they came.
 
-    ``rows`` holds, for each task, the places of its rows in the user's X (None when listed).
+    ``places`` holds, for each task, the places of its rows in the user's X (None when listed).
     """
 
     X: list[Any]
@@ -38,7 +38,8 @@ class TaskData:
     weight: list[NDArray[np.float64]] | None
     labels: list[Any]
     form: Form
-    rows: list[Indices] | None = None
+    places: list[Indices] | None = None
+    rows: None = None  # tasks are in memory
     targets: list[NDArray[Any]] = field(default_factory=list)  # numbers that the losses see
     rounded: Any = None  # the shared subspace of an answer
 
@@ -107,7 +108,7 @@ def _split(
         weight=None if weight is None else [weight[where] for where in rows],
         labels=labels,
         form=form,
-        rows=rows,
+        places=rows,
     )
 
 

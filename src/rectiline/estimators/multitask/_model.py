@@ -12,20 +12,22 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from rectiline._polling import Clock
-from rectiline.estimators._base import BaseLinear, checked_fit
+from rectiline.estimators._base import checked_fit
 from rectiline.estimators._check import DTYPES, FORMATS
 from rectiline.estimators._parameters import make_loss
+from rectiline.estimators._proofs import ProvedAgain
 from rectiline.estimators._run import RunOptions, seed_of
 from rectiline.estimators._show import FitReport
+from rectiline.estimators._verify import ShownModels, VerifyMixin
 from rectiline.estimators.multitask._inputs import TaskData, is_listed, place_tasks, read_tasks
 from rectiline.losses import Loss
 from rectiline.penalties import SharedSubspace
 from rectiline.problems import MultiTaskProblem
-from rectiline.solvers import Callback
+from rectiline.solvers import Callback, Solution
 from rectiline.solvers.multitask import MultiTaskSolution, round_solution, solve_multitask
 
 
-class MultiTaskModel(BaseLinear):
+class MultiTaskModel(VerifyMixin):
     """Fit and hold the coefficients of tasks that share a subspace: one problem for all tasks."""
 
     _own_rules = {
@@ -63,9 +65,8 @@ class MultiTaskModel(BaseLinear):
         """
         return self._fit(X, y, sample_weight, tasks)
 
-    def _read(self, X: Any, y: Any, sample_weight: Any, *given: Any) -> TaskData:
-        numeric = self._numeric_targets
-        data = read_tasks(self, X, y, given[0], sample_weight, numeric=numeric)
+    def _read(self, X: Any, y: Any, sample_weight: Any = None, tasks: Any = None) -> TaskData:
+        data = read_tasks(self, X, y, tasks, sample_weight, numeric=self._numeric_targets)
         return replace(data, targets=self._targets(data))
 
     def _targets(self, data: TaskData) -> list[NDArray[Any]]:
@@ -88,16 +89,18 @@ class MultiTaskModel(BaseLinear):
     def _penalty(self) -> SharedSubspace:
         return SharedSubspace(self.shared_dim, self.alpha, self.beta)
 
+    def _problems(self, data: TaskData) -> list[MultiTaskProblem]:
+        """Return the problem of a fit, which is one for all tasks."""
+        return [self._problem(data).with_penalty(self._penalty())]
+
+    def _objective_units(self, data: TaskData) -> list[float]:
+        return [1.0]
+
     def _solve_tasks(
         self, data: TaskData, clock: Clock, **params: Any
     ) -> tuple[TaskData, list[MultiTaskSolution]]:
-        return self._solve_problem(data, self._problem(data), clock)
-
-    def _solve_problem(
-        self, data: TaskData, problem: MultiTaskProblem, clock: Clock
-    ) -> tuple[TaskData, list[MultiTaskSolution]]:
         """Solve the tasks and round the subspace of the answer."""
-        problem = problem.with_penalty(self._penalty())
+        (problem,) = self._problems(data)
         warm = getattr(self, "solution_", None) if self.warm_start else None
         with FitReport(self, 1) as report:
             callback = report.for_problem(0)
@@ -166,6 +169,32 @@ class MultiTaskModel(BaseLinear):
     def _coef_titles(self) -> list[Any]:
         return list(self.tasks_)
 
+    def _shown(self, again: ProvedAgain) -> ShownModels:
+        (problem,), (found,) = again.problems, again.solutions
+        answers = zip(found.coef.T, found.intercept.tolist(), found.dual, strict=True)
+        parts = [
+            Solution(
+                np.ascontiguousarray(coef),
+                intercept,
+                found.status,
+                found.solver,
+                found.n_iter,
+                found.seconds,
+                dual,
+                found.certificate,
+            )
+            for coef, intercept, dual in answers
+        ]
+        words = (
+            f"The {problem.n_tasks} tasks are fitted together: the sum of their mean losses and of "
+            f"{problem.penalty!r}, a penalty on the coefficients of all tasks, is minimised."
+        )
+        return ShownModels(problem.tasks, parts, (words, found))
+
+    def _scored(self, data: TaskData, X: Any, y: Any) -> tuple[Any, Any]:
+        pairs = zip(data.X, self.coef_, self.intercept_, strict=True)
+        return data.y, self._from_scores([one @ u + b for one, u, b in pairs])
+
     @property
     def M_(self) -> NDArray[np.float64]:
         """The soft projector on the shared subspace, built from its basis and weights."""
@@ -173,6 +202,26 @@ class MultiTaskModel(BaseLinear):
         return np.asarray((self.shared_basis_ * self.shared_weights_) @ self.shared_basis_.T)
 
     # ---- predicting ---------------------------------------------------------------------------
+
+    def predict(self, X: Any, tasks: Any = None) -> Any:
+        """Return the predictions: targets, or labels.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features), or a list of them
+        tasks : array-like of shape (n_samples,), optional
+            The task of each row, if rows of several tasks are stacked in X.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_tasks), or a list of vectors
+            In the form of the input; after ``fit(X, Y)`` one column per task.
+        """
+        return self._from_scores(self._scores(X, tasks), tasks)
+
+    def _from_scores(self, scores: Any, tasks: Any = None) -> Any:
+        """Return the predictions that belong to the scores of `_scores`."""
+        return scores
 
     def _scores(self, X: Any, tasks: Any) -> Any:
         """Return ``x'u_t + b_t`` in the form that was asked: list, vector or matrix."""

@@ -68,22 +68,6 @@ class MultiTaskRegressor(RegressorMixin, MultiTaskModel):  # type: ignore[misc]
         **shared: Unpack[RunParameters],
     ) -> None: ...
 
-    def predict(self, X: Any, tasks: Any = None) -> Any:
-        """Return the predictions.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features), or a list of them
-        tasks : array-like of shape (n_samples,), optional
-            The task of each row, if rows of several tasks are stacked in X.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,) or (n_samples, n_tasks), or a list of vectors
-            In the form of the input; after ``fit(X, Y)`` one column per task.
-        """
-        return self._scores(X, tasks)
-
     def score(self, X: Any, y: Any, tasks: Any = None, sample_weight: Any = None) -> float:
         """Return the coefficient of determination R^2 of the predictions.
 
