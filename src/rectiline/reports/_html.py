@@ -103,17 +103,16 @@ def write_report(
     whole = sections.errors(inference) if inference is not None else ""
     whole += sections.groups(fairness) if fairness else ""
     if len(problems) == 1:
-        content += _part(problems[0], solutions[0], y, names[0], whole, factors[0])
+        content += _answer(problems[0], solutions[0], names[0], whole)
+        joint = ("", solutions[0]) if joint is None else joint
     else:
-        if joint is None:
-            content += sections.overview(named, solutions, factors)
+        content += sections.overview(named, solutions, factors) if joint is None else ""
         content += whole
         for k in range(min(len(problems), _MOST_PROBLEMS)):
+            content += f'<h1 class="part">{escape(named[k])}</h1>'
+            content += _answer(problems[k], solutions[k], names[k])
             if joint is None:
-                part = _part(problems[k], solutions[k], y, names[k], "", factors[k])
-            else:
-                part = _answer(problems[k], solutions[k], names[k])
-            content += f'<h1 class="part">{escape(named[k])}</h1>{part}'
+                content += _proof(problems[k], solutions[k], y, factors[k])
         if len(problems) > _MOST_PROBLEMS:
             content += f"<p>Shown are the first {_MOST_PROBLEMS} of {len(problems)} problems.</p>"
     if joint is not None:
@@ -135,16 +134,10 @@ def _names(problem: Problem, given: Any) -> list[str]:
     return names
 
 
-def _part(
-    problem: Problem, solution: Solution, y: Any, names: list[str], whole: str, unit: float
-) -> str:
-    """Return the sections about one problem; `whole` are those about the fit as a whole."""
-    answer = "" if solution.infeasibility is not None else _answer(problem, solution, names, whole)
-    return answer + _proof(problem, solution, y, unit)
-
-
 def _answer(problem: Problem, solution: Solution, names: list[str], whole: str = "") -> str:
-    """Return the sections about the coefficients of one problem."""
+    """Return the sections about the coefficients of one problem, and `whole` among them."""
+    if solution.infeasibility is not None:
+        return ""
     parts = [
         sections.coefficients(names, solution),
         whole,
