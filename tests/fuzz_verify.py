@@ -132,6 +132,7 @@ def is_competitor(other: Proved, header: dict[str, Any], arrays: dict[str, Any])
     """Whether the optimum is among the coefficients that a verdict with a radius is about."""
     checker = verify.Checker(header, arrays)
     verify.show_rows([checker], other.blocks)
+    checker.verdict()
     free = (arrays["rho"] == 0) & (np.isinf(arrays["lower"]) | np.isinf(arrays["upper"]))
     return bool((np.abs(other.arrays["coef"]) <= checker.far)[free].all())
 

@@ -35,19 +35,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-__all__ = [
-    "CannotCheck",
-    "Refused",
-    "Verdict",
-    "check",
-    "check_all",
-    "check_infeasible",
-    "read",
-    "sentence",
-]
+__all__ = ["CannotCheck", "Refused", "Verdict", "check", "check_all", "read", "sentence"]
 
 CHUNK = 2**21  # entries of X in a chunk of rows; the header has one checksum per chunk
-SUMMED = 256  # rows summed at once: rounding errors grow with this number, not with all rows
 RADIUS = 1024  # how far competitors may lie on free columns, in sizes of the coefficients
 RADII = (100, RADIUS)  # that a file may state; the first is that of files which state none
 FEASIBLE = 1e-9  # largest violation that counts as rounding, relative to the terms of its row
@@ -56,7 +46,6 @@ BYTES, RATIO = 2**28, 100  # most bytes that a file unpacks to, or times its own
 FAR, LOWEST = 2.0**30, -1024.0  # sizes at which a falling objective must be this low
 JUMP = 2.0**-40  # relative jump of a loss or of its slope at a knot that counts as rounding
 TINY = 2.0**-1000  # more than a product of doubles loses by underflow
-INFINITE = "no finite gap can be proved"
 
 # Arrays of each kind of claim and their sizes: n rows, d coefficients, m inequalities, k equalities
 # and l listed slopes. Those in INTEGERS hold integers, the others doubles.
@@ -72,8 +61,17 @@ ARRAYS = {
 OPTIONAL = {"weight": "n", "loss_index": "n"}
 INTEGERS = ("groups", "loss_index", "slope_rows")
 NONNEGATIVE = ("inequality", "rho", "l1", "strengths", "weight", "loss_index")
-WEIGHTS = {"none": "equal weights", "file": "weights of the file", "data": "weights of the data"}
+
+# Fields of a header: sizes with their letters, and what the others may be.
 SIZES = {"n": "n_samples", "d": "n_columns", "m": "n_inequalities", "k": "n_equalities"}
+WEIGHTS = {"none": "equal weights", "file": "weights of the file", "data": "weights of the data"}
+FIELDS: dict[str, Any] = {
+    **dict.fromkeys((*SIZES.values(), "n_features", "n_targets"), range(2**53)),
+    "fit_intercept": (False, True),
+    "of": ("residual", "margin", "prediction"),
+    "weights": tuple(WEIGHTS),
+    "radius": RADII,
+}
 FILE = ("format", "version", "arrays", "n_samples", "n_features", "n_targets", "labels", "columns")
 
 
@@ -88,27 +86,15 @@ class CannotCheck(ValueError):
 class Verdict(NamedTuple):
     """What was proved: ``objective - gap <= optimum``.
 
-    Attributes
-    ----------
-    objective, gap : float
-    rounding : float
-        The part of the gap that bounds rounding.
-    radius : float
-        Infinite, or the optimum is that of all coefficients up to so many typical sizes.
-    problem : str
-        What was minimised, in words, read from the arrays of the file.
-
-    Notes
-    -----
     Of kind "infeasible", no coefficients up to the size `radius` satisfy the constraints; of kind
     "unbounded", far along a direction the objective is `objective` or less.
     """
 
     objective: float
     gap: float
-    rounding: float
-    radius: float = math.inf
-    problem: str = ""
+    rounding: float  # the part of the gap that bounds rounding
+    radius: float = math.inf  # or the optimum is that of coefficients up to so many typical sizes
+    problem: str = ""  # what was minimised, in words, read from the arrays of the file
     kind: str = "optimality"
 
 
@@ -118,11 +104,23 @@ def need(condition: Any, reason: str) -> None:
         raise Refused(reason)
 
 
-# ---- reading -------------------------------------------------------------------------------------
+@contextmanager
+def refusing(what: str) -> Iterator[None]:
+    """Refuse the file where its content makes a computation fail."""
+    try:
+        with np.errstate(all="ignore"):  # a number that overflows ends as "no finite gap"
+            yield
+    except (Refused, CannotCheck, OSError):
+        raise
+    except Exception as error:
+        raise Refused(f"{what} ({type(error).__name__}: {error})") from None
+
+
+# ---- the file ------------------------------------------------------------------------------------
 
 
 def read(path: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the header and the arrays of a certificate file, whose form has been checked.
+    """Return the header and the arrays of a certificate file.
 
     Parameters
     ----------
@@ -141,22 +139,17 @@ def read(path: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     >>> read(file)[0]["kind"]
     'optimality'
     """
-    try:
+    with refusing("this is not a readable certificate file"):
         with zipfile.ZipFile(path) as archive:  # reading compares the checksum of every member
             members = archive.infolist()
-            size, packed = (sum(v) for v in zip(*((m.file_size, m.compress_size) for m in members)))
-            need(size <= max(BYTES, RATIO * packed), f"it unpacks to {size:,} bytes")
-            need(all(one.compress_type in (0, 8) for one in members), "its compression is unknown")
+            size, packed = sum(m.file_size for m in members), sum(m.compress_size for m in members)
+            need(size <= max(BYTES, RATIO * packed), f"the file unpacks to {size:,} bytes")
+            need(all(m.compress_type in (0, 8) for m in members), "the compression is unknown")
             need(len(set(archive.namelist())) == len(members), "a member stands there twice")
             parts = {name: archive.read(name) for name in archive.namelist()}
         header = json.loads(parts.pop("header.json"))
         arrays = {name.removesuffix(".npy"): array(name, raw) for name, raw in parts.items()}
         problems(header, arrays)
-    except OSError:
-        raise
-    except Exception as error:
-        why = f"{error}" if isinstance(error, Refused) else f"{type(error).__name__}: {error}"
-        raise Refused(f"this is not a readable certificate file ({why})") from None
     return header, arrays
 
 
@@ -177,28 +170,36 @@ def array(name: str, raw: bytes) -> Any:
 
 def problems(header: Any, arrays: dict[str, Any], exact: bool = False) -> list[Checker]:
     """Return a checker of every problem: what it states itself goes before the file's."""
-    need(isinstance(header, dict), "its header is no object")
-    need(header.get("format") == "rectiline-certificate", "its format is unknown")
-    version = header.get("version")
-    need(type(version) is int and version in (1, 2), "its version is unknown")
+    need(isinstance(header, dict), "the header is no object")
+    need(header.get("format") == "rectiline-certificate", "the format is unknown")
+    need(header.get("version") in (1, 2), "the version is unknown")
     need(sorted(arrays) == header["arrays"], "arrays are missing or were added")
-    given = {"radius": RADII[0], **header}
-    if version == 1:  # one problem, whose labels, if it has any, are two
-        is_margin, columns = header.get("of") == "margin", header.get("n_columns", 0)
-        given |= {"problems": [{}], "levels": None, "output": 0, "n_targets": 1}
-        given |= {"n_features": columns - header.get("fit_intercept", 0)}
-        given |= {"labels": header["labels"] if is_margin else None}
-        given |= {"signs": [-1, 1], "factors": [(1.0).hex()] * 2}
-        given |= {"weights": "file" if "weight" in arrays else "data"}
-    need(given["problems"], "it states no problem")
+    header = as_second_format(header, arrays) if header["version"] == 1 else header
+    need(header["problems"], "the file states no problem")
     found, shared = [], {name: one for name, one in arrays.items() if "/" not in name}
-    for k, one in enumerate(given["problems"]):
+    for k, one in enumerate(header["problems"]):
         need(not set(one) & set(FILE), "a problem states what belongs to the file")
         own = {n.partition("/")[2]: a for n, a in arrays.items() if n.startswith(f"{k}/")}
-        found.append(Checker(given | one, shared | own, exact))
+        found.append(Checker({"radius": RADII[0], **header, **one}, shared | own, exact))
     folders = {name.partition("/")[0] for name in set(arrays) - set(shared)}
     need(folders <= set(map(str, range(len(found)))), "an array belongs to no problem")
     return found
+
+
+def as_second_format(header: dict[str, Any], arrays: dict[str, Any]) -> dict[str, Any]:
+    """Return the header of a file of format 1: one problem, whose labels, if any, are two."""
+    is_margin = header.get("of") == "margin"
+    return header | {
+        "problems": [{}],
+        "n_features": header.get("n_columns", 0) - header.get("fit_intercept", 0),
+        "n_targets": 1,
+        "output": 0,
+        "levels": None,
+        "labels": header["labels"] if is_margin else None,
+        "signs": [-1, 1],
+        "factors": [(1.0).hex()] * 2,
+        "weights": "file" if "weight" in arrays else "data",
+    }
 
 
 def check_arrays(kind: str, sizes: dict[str, int], arrays: dict[str, Any]) -> None:
@@ -331,40 +332,17 @@ class Checker:
     """Sums of the terms of the gap over blocks of rows, and the verdict that follows from them."""
 
     def __init__(self, header: dict[str, Any], arrays: dict[str, Any], exact: bool = False) -> None:
-        self.header, self.kind, self.exact = header, header["kind"], exact
-        need(self.kind in ARRAYS, "its kind is unknown")
-        self.arrays, self.n, self.used = arrays, 0, 0  # rows, and those that have a weight
+        self.header, self.arrays, self.kind, self.exact = header, arrays, header["kind"], exact
+        need(self.kind in ARRAYS, "the kind is unknown")
         if self.kind == "infeasible":  # these declare no sizes
             check_arrays(self.kind, {"r": 0}, arrays)
             return
-        for name in (*SIZES.values(), "n_features", "n_targets"):
-            need(type(header[name]) is int and header[name] >= 0, f"{name} is no size")
-        need(header["of"] in ("residual", "margin", "prediction"), "the kind of loss is unknown")
-        need(header["weights"] in WEIGHTS, "whose weights it has is unknown")
-        need((header["weights"] == "file") == ("weight" in arrays), "the weights are odd")
-        need(header["radius"] in RADII, f"the radius must be one of {RADII}")
-        need(header["output"] in range(header["n_targets"] or 1), "output is no number of a target")
-        self.curves = [Loss(one, exact) for one in header["losses"]]
-        need(0 < len(self.curves) <= 256, "there must be 1 to 256 losses")
-        self.levels, index = header["levels"], arrays.get("loss_index", np.zeros(0))
-        need(index.max(initial=0) < len(self.curves), "loss_index names no loss")
-        need(not index.size or self.levels is None, "loss_index stands beside levels")
-        columns = header["n_features"] + header["fit_intercept"]
-        fits = (
-            header["n_columns"] == columns if self.levels is None else not header["fit_intercept"]
-        )
-        need(fits, "the columns are not those of the data")
-        sizes = {letter: header[name] for letter, name in SIZES.items()}
-        sizes["r"] = sizes["n"] * (1 if self.levels is None else len(self.curves))
-        check_arrays(self.kind, sizes, arrays)
-        need((arrays["lower"] <= arrays["upper"]).all(), "a lower bound is above its upper bound")
-        self.read_labels()
-        self.claim = {name: Fraction(float.fromhex(v)) for name, v in header["claim"].items()}
+        self.check_header()
         if self.kind == "unbounded":  # the objective far along the direction is looked at
             b, d = arrays["coef"], arrays["direction"]
             far = b + FAR * max(1.0, abs(b).max()) / max(abs(d).max(), TINY) * d
             none = np.zeros(0, dtype=np.int64)
-            arrays = {**arrays, "slopes": none, "slope_rows": none, "coef": far, "split_coef": far}
+            arrays = arrays | {"slopes": none, "slope_rows": none, "coef": far, "split_coef": far}
             self.arrays = arrays | {"inequality": 0 * arrays["c"], "equality": 0 * arrays["f"]}
         self.number: Any = rational if exact else np.asarray
         self.u: Any = 0 if exact else 2.0**-53
@@ -376,17 +354,41 @@ class Checker:
         zero = np.clip(0 * rho, self.lower, self.upper)
         left = [0, 0, np.where(self.lower < 0, -l1, l1), rho]
         right = [0, 0, np.where(self.upper > 0, l1, -l1), rho]
-        pieces = [(self.lower, zero, left), (zero, self.upper, right)]
-        self.columns = Curve(pieces, exact)
+        self.columns = Curve([(self.lower, zero, left), (zero, self.upper, right)], exact)
+        index = self.arrays["groups"]
+        # A group pays the inner product of its strengths with its sorted absolute values: one
+        # strength and zeros give the largest value (GroupLinf), several the sorted L1 norm (Slope).
+        self.groups = [np.flatnonzero(index == k) for k in np.unique(index[index >= 0])]
+        self.n = self.used = 0  # rows, and those that have a weight
         self.weight_unit = None  # weights of the file for one of the data, where both are given
         self.gap = self.loss = np.array([Fraction(0)] * 2)  # values and upper bounds
         self.least: Any = Fraction(0)  # lower bound of the loss over all coefficients
-        self.q, self.rest, self.error, self.top = (0 * self.coef for _ in range(4))
+        self.q = rational(0 * self.coef)
+        self.error, self.top = 0 * self.coef, 0 * self.coef
         self.reach: Any = 0
 
-    def read_labels(self) -> None:
-        """Read labels, their signs (0 for rows that do not count) and factors on weights."""
-        header, labels = self.header, self.header["labels"]
+    def check_header(self) -> None:
+        """Read losses, labels and the claim; refuse what the format does not allow."""
+        header, arrays, labels = self.header, self.arrays, self.header["labels"]
+        for name, allowed in FIELDS.items():
+            one = header[name]
+            fits = type(one) is type(allowed[0]) and one in allowed
+            need(fits, f"the {name} must be one of {allowed}")
+        need((header["weights"] == "file") == ("weight" in arrays), "the weights are odd")
+        need(header["output"] in range(header["n_targets"] or 1), "output is no number of a target")
+        self.losses = [Loss(one, self.exact) for one in header["losses"]]
+        need(0 < len(self.losses) <= 256, "there must be 1 to 256 losses")
+        self.levels, index = header["levels"], arrays.get("loss_index", np.zeros(0))
+        need(index.max(initial=0) < len(self.losses), "loss_index names no loss")
+        need(not index.size or self.levels is None, "loss_index stands beside levels")
+        fits = header["n_columns"] == header["n_features"] + header["fit_intercept"]
+        fits = fits if self.levels is None else not header["fit_intercept"]
+        need(fits, "the columns are not those of the data")
+        sizes = {letter: header[name] for letter, name in SIZES.items()}
+        sizes["r"] = sizes["n"] * (1 if self.levels is None else len(self.losses))
+        check_arrays(self.kind, sizes, arrays)
+        need((arrays["lower"] <= arrays["upper"]).all(), "a lower bound is above its upper bound")
+        self.claim = {name: Fraction(float.fromhex(v)) for name, v in header["claim"].items()}
         self.scale = float.fromhex(header["weight_scale"])
         need(labels is not None or header["of"] != "margin", "a margin needs labels")
         if labels is not None:
@@ -403,40 +405,13 @@ class Checker:
         rows, index = np.arange(self.n, self.n + p.size), self.arrays.get("loss_index")
         w = w * self.weights(rows, given)
         need((w >= 0).all() and (w < math.inf).all(), "a weight is negative or not finite")
-        for k, curve in enumerate(self.curves):
-            number = rows if self.levels is None else rows * len(self.curves) + k
+        for k, loss in enumerate(self.losses):
+            number = rows if self.levels is None else rows * len(self.losses) + k
             mine = np.arange(p.size) if index is None else np.flatnonzero(index[rows] == k)
-            for j in np.split(mine, range(SUMMED, mine.size, SUMMED)) if mine.size else ():
-                parts = (self.design(X[j], k), p[j], o[j], w[j])
-                self.sum(curve, number[j], *map(self.number, parts))
+            if mine.size:
+                parts = (self.design(X[mine], k), p[mine], o[mine], w[mine])
+                self.sum(loss, number[mine], *map(self.number, parts))
         self.n, self.used = self.n + p.size, self.used + int((w > 0).sum())
-
-    def design(self, X: Any, k: int) -> Any:
-        """Return rows for loss k: slopes of its own or shared ones, and an intercept if any."""
-        d, wide = X.shape[1], np.zeros((X.shape[0], self.coef.size))
-        is_shared = self.levels is None or self.levels["shared"]
-        first, count = (0, 1) if is_shared else (k * d, len(self.curves))
-        wide[:, first : first + d] = X
-        if self.header["fit_intercept"]:
-            wide[:, d] = 1.0
-        elif self.levels is not None and self.levels["intercepts"]:
-            wide[:, d * count + k] = 1.0
-        return wide
-
-    def weights(self, rows: Any, given: Any) -> Any:
-        """Return the weights of rows: those of the file, which must fit the data, or the data's."""
-        own = self.arrays["weight"][rows] if "weight" in self.arrays else np.ones(rows.size)
-        if given is None:
-            return self.scale * own
-        if self.header["weights"] == "data":
-            return self.scale * given
-        used = np.flatnonzero(given > 0)
-        if self.weight_unit is None and used.size:
-            self.weight_unit = own[used[0]] / given[used[0]]
-        wanted = given * (self.weight_unit or 0.0)
-        same = abs(own - wanted) <= 1e-12 * wanted
-        need(same.all(), "the weights of the data are not proportional to those of the file")
-        return self.scale * own
 
     def encode(self, values: Any) -> tuple[Any, Any, Any]:
         """Return p and o such that the loss of a prediction z is taken at ``p z + o``, and weights.
@@ -454,47 +429,63 @@ class Checker:
             return np.where(y > 0, 1.0, -1.0), 0 * one, weight
         return -one, y, weight
 
-    def sum(self, curve: Loss, rows: Any, X: Any, p: Any, o: Any, w: Any) -> None:
+    def weights(self, rows: Any, given: Any) -> Any:
+        """Return the weights of rows: those of the file, which must fit the data, or the data's."""
+        own = self.arrays["weight"][rows] if "weight" in self.arrays else np.ones(rows.size)
+        if given is None:
+            return self.scale * own
+        if self.header["weights"] == "data":
+            return self.scale * given
+        used = np.flatnonzero(given > 0)
+        if self.weight_unit is None and used.size:
+            self.weight_unit = own[used[0]] / given[used[0]]
+        wanted = given * (self.weight_unit or 0.0)
+        same = abs(own - wanted) <= 1e-12 * wanted
+        need(same.all(), "the weights of the data are not proportional to those of the file")
+        return self.scale * own
+
+    def design(self, X: Any, k: int) -> Any:
+        """Return rows for loss k: slopes of its own or shared ones, and an intercept if any."""
+        d, wide = X.shape[1], np.zeros((X.shape[0], self.coef.size))
+        is_shared = self.levels is None or self.levels["shared"]
+        first, count = (0, 1) if is_shared else (k * d, len(self.losses))
+        wide[:, first : first + d] = X
+        if self.header["fit_intercept"]:
+            wide[:, d] = 1.0
+        elif self.levels is not None and self.levels["intercepts"]:
+            wide[:, d * count + k] = 1.0
+        return wide
+
+    def sum(self, loss: Loss, rows: Any, X: Any, p: Any, o: Any, w: Any) -> None:
         """Add the terms of rows that share a loss; `error` and `lost` bound rounding errors."""
         u, listed = self.u, self.arrays["slope_rows"]
-        z, s = X @ self.coef, curve.slope(p * (X @ self.split) + o)
+        z, s = X @ self.coef, loss.slope(p * (X @ self.split) + o)
         t = p * z + o
         error = (X.shape[1] + 8) * (u * (abs(X) @ abs(self.coef)) + self.tiny) + 4 * u * abs(t)
         if listed.size:
             near = np.minimum(np.searchsorted(listed, rows), listed.size - 1)
             s = np.where(listed[near] == rows, self.slopes[near], s)
-        need(((s >= curve.low) & (s <= curve.high)).all(), "a slope is outside its loss's range")
-        self.gap = self.gap + self.total(w, curve.tilted(t, error, s) + curve.conjugate(s))
-        self.loss = self.loss + self.total(w, curve.tilted(t, error, 0 * s))
+        need(((s >= loss.low) & (s <= loss.high)).all(), "a slope is outside its loss's range")
+        self.gap = self.gap + self.total(w, loss.tilted(t, error, s) + loss.conjugate(s))
+        self.loss = self.loss + self.total(w, loss.tilted(t, error, 0 * s))
         if w.any():
-            self.least += curve.least * self.total(w, np.ones((2, w.size), dtype=int))[1]
+            self.least += loss.least * self.total(w, np.ones((2, w.size), dtype=int))[1]
         g = w * p * s
-        # The products of the leading parts add up without rounding; the rest is a millionth.
-        leading, leading_g, highest = self.leading(X), self.leading(g), abs(X).max(axis=0)
-        part = -(leading.T @ leading_g)
-        rest = -((X - leading).T @ g + leading.T @ (g - leading_g))
-        total = self.q + part  # Knuth's two-sum keeps what this addition rounds away
-        back = total - self.q
-        self.rest = self.rest + (((self.q - (total - back)) + (part - back)) + rest)
-        self.q = total
-        lost = 2 * u * (abs(X).T @ abs(g) + highest * abs(g).max())
-        self.error = self.error + lost + SUMMED * self.tiny * (1 + highest) + 8 * u * abs(self.rest)
-        self.top = np.maximum(self.top, highest)
+        self.q = self.q - self.added(X * g[:, None])
+        self.top = np.maximum(self.top, abs(X).max(axis=0))
+        self.error = self.error + 3 * u * (abs(X).T @ abs(g)) + w.size * self.tiny * (1 + self.top)
         self.reach = max(self.reach, abs(z).max(), abs(o).max())
 
-    def leading(self, values: Any) -> Any:
-        """Return the 22 leading bits of numbers, those of the largest one of each column."""
-        if self.exact:
-            return values
-        power = np.ceil(np.log2(np.maximum(abs(values).max(axis=0), TINY)))
-        return np.round(values * 2.0 ** (22 - power)) * 2.0 ** (power - 22)
+    def added(self, terms: Any) -> Any:
+        """Return the sums of columns; the addition itself does not round."""
+        add: Any = sum if self.exact else math.fsum
+        return np.array([Fraction(add(column.tolist())) for column in terms.T], dtype=object)
 
     def total(self, w: Any, pair: Any) -> Any:
         """Return the weighted sum of values, and that of their bounds, rounded up."""
         terms = w * pair
-        need((abs(terms) < math.inf).all(), INFINITE)
-        add: Any = sum if self.exact else math.fsum
-        value, bound, size = (Fraction(add(one)) for one in (*terms, abs(terms[1])))
+        need((abs(terms) < math.inf).all(), "no finite gap can be proved")
+        value, bound, size = self.added(np.array([*terms, abs(terms[1])]).T)
         lost = 8 * Fraction(self.u) * size + terms.size * Fraction(self.tiny)
         return np.array([value, bound + lost])
 
@@ -502,15 +493,20 @@ class Checker:
         """Return what is proved about all rows, or refuse if that is not what the file claims."""
         if self.kind == "infeasible":
             return Verdict(math.nan, 0.0, 0.0, check_infeasible(self.arrays), kind="infeasible")
+        # Where multipliers do not bound coefficients, they count up to this size.
+        least = self.reach / np.where(self.top > 0, self.top, 1)
+        self.far = self.header["radius"] * np.maximum(abs(self.coef), least)
         self.check_coefficients()
         said, objective = self.statement(), self.loss + self.penalty()
         if self.kind == "unbounded":
             need(objective[1] <= LOWEST, "the objective does not fall far enough")
             return Verdict(float(objective[1]), math.inf, 0.0, math.inf, said, "unbounded")
         pull, level = combined(self.arrays)
-        gap, pull = self.gap + pull @ rational(self.coef) + level, pull.astype(self.coef.dtype)
-        q = self.q + (self.rest + pull)
-        error = self.error + 4 * self.u * (abs(q) + abs(self.rest) + abs(pull))
+        gap, q = self.gap + pull @ rational(self.coef) + level, self.q + pull
+        q, error = (
+            q.astype(self.coef.dtype),
+            self.error + 2 * self.u * abs(q).astype(self.coef.dtype),
+        )
         (plain, _), (total, is_cut) = (self.proved(gap[k], q, k * error) for k in (0, 1))
         value, allowed, claimed = objective[0], self.claim["gap"], self.claim["objective"]
         found = f"{float(value):.10g}, not {float(claimed):.10g} as claimed"
@@ -532,22 +528,6 @@ class Checker:
             value, terms = M @ b + c, abs(M) @ least + abs(c)
             outside = abs(value) if rows == "E" else -value
             need((outside <= FEASIBLE * terms).all(), "a constraint is violated")
-
-    @property
-    def far(self) -> Any:
-        """The size up to which coefficients count where multipliers do not bound them."""
-        least = self.reach / np.where(self.top > 0, self.top, 1)
-        return self.header["radius"] * np.maximum(abs(self.coef), least)
-
-    @property
-    def groups(self) -> list[Any]:
-        """The columns of each group.
-
-        A group pays the inner product of its strengths with its sorted absolute values: one
-        strength and zeros give the largest value (GroupLinf), several the sorted L1 norm (Slope).
-        """
-        index = self.arrays["groups"]
-        return [np.flatnonzero(index == k) for k in np.unique(index[index >= 0])]
 
     def penalty(self) -> Any:
         """Return the penalty of the coefficients, and an upper bound on it."""
@@ -593,37 +573,29 @@ class Checker:
     def statement(self) -> str:
         """Say what was minimised, as the arrays have it."""
         header, arrays, free = self.header, self.arrays, self.header["fit_intercept"]
-        is_grouped = arrays["groups"] >= 0
+        is_alone = arrays["groups"] < 0
         counts = {
-            "ridge": (arrays["rho"] > 0) & ~is_grouped,
-            "L1": (arrays["l1"] > 0) & ~is_grouped,
-            "grouped or sorted norm": is_grouped,
-            "bounded": (arrays["lower"] > -math.inf) | (arrays["upper"] < math.inf),
+            "ridge": (arrays["rho"] > 0) & is_alone,
+            "L1": (arrays["l1"] > 0) & is_alone,
+            "grouped or sorted norm": ~is_alone,
+            "bounds": (arrays["lower"] > -math.inf) | (arrays["upper"] < math.inf),
         }
-        ranges = [f"slopes from {float(one.low):g} to {float(one.high):g}" for one in self.curves]
-        pieces = [f"{len(one.pieces)} pieces with {r}" for one, r in zip(self.curves, ranges)]
+        kinds = [f"slopes from {float(one.low):g} to {float(one.high):g}" for one in self.losses]
         held = [f"{name} on {where.sum()}" for name, where in counts.items() if where.any()]
-        said = [
+        signs = [f"{a!r}: {b:+d}" for a, b in zip(header["labels"] or (), header["signs"] or ())]
+        said: str = (
             f"{self.n} rows"
-            + f" ({self.used} with weight)" * (self.used < self.n)
+            + f" ({self.used} with a weight)" * (self.used < self.n)
             + f", {self.coef.size - free} columns"
             + " and an intercept" * free
-            + ", every row once for each loss" * (self.levels is not None),
-            f"loss of the {header['of']}: {listed(pieces, 3)}",
-            f"columns: {', '.join(held) or 'free'}",
-            f"{arrays['c'].size + arrays['f'].size} linear constraints",
-            f"{WEIGHTS[header['weights']]} times {self.scale:g}",
-        ]
-        for side, name in ((1, "positive"), (-1, "negative")):
-            pairs = zip(header["labels"] or (), header["signs"] or ())
-            shown = [repr(label) for label, sign in pairs if sign == side]
-            said += [f"{name}: {listed(shown)}"] if shown else []
-        return "; ".join(said)
-
-
-def listed(words: list[str], most: int = 5) -> str:
-    """Return the first words, separated by commas."""
-    return ", ".join([*words[:most], *["..."] * (len(words) > most)])
+            + ", every row once for each loss" * (self.levels is not None)
+            + f"; loss of the {header['of']} with {listed(kinds, 3)}; "
+            + f"columns: {', '.join(held) or 'free'}; "
+            + f"{arrays['c'].size + arrays['f'].size} linear constraints; "
+            + f"{WEIGHTS[header['weights']]} times {self.scale:g}"
+            + f"; signs of labels: {listed(signs)}" * bool(signs)
+        )
+        return said
 
 
 def check_infeasible(arrays: dict[str, Any]) -> float:
@@ -631,24 +603,6 @@ def check_infeasible(arrays: dict[str, Any]) -> float:
 
     All sums are rational. Coefficients without a bound need multipliers that cancel exactly, and
     then the size is infinite; what is left of others excludes coefficients up to a size only.
-
-    Parameters
-    ----------
-    arrays : dict of ndarray
-        As `read` returns them.
-
-    Returns
-    -------
-    float
-
-    Examples
-    --------
-    >>> import io, rectiline as rl
-    >>> rules = [rl.constraints.LinearInequality([[1.0]], -1), rl.constraints.Box(-1.0, 0.0)]
-    >>> file = io.BytesIO()
-    >>> rl.solve(rl.Problem(np.eye(1), [1.0], "absolute", constraints=rules)).save(file)
-    >>> check_infeasible(read(file)[1])
-    inf
     """
     pull, level = combined(arrays)
     side = np.where(pull > 0, rational(arrays["upper"]), rational(arrays["lower"]))
@@ -663,31 +617,60 @@ def check_infeasible(arrays: dict[str, Any]) -> float:
     return size
 
 
-@contextmanager
-def refusing() -> Iterator[None]:
-    """Refuse the file where its numbers make a computation fail."""
-    try:
-        with np.errstate(all="ignore"):  # a number that overflows ends as "no finite gap"
-            yield
-    except (Refused, CannotCheck):
-        raise
-    except Exception as error:
-        raise Refused(f"the file is malformed ({type(error).__name__}: {error})") from None
+def listed(words: Iterable[Any], most: int = 5) -> str:
+    """Return the first words, separated by commas."""
+    first = [str(word)[:100] for word in itertools.islice(words, most + 1)]
+    return ", ".join([*first[:most], *["..."] * (len(first) > most)])
 
 
 # ---- data ----------------------------------------------------------------------------------------
 
 
-def show_rows(checkers: list[Checker], blocks: Iterable[Any]) -> tuple[int, list[str]]:
-    """Let checkers see all rows; return their number and the checksums of their chunks.
+def as_block(block: Any) -> tuple[Any, Any, Any]:
+    """Return features, targets (one column each) and weights of a block; CannotCheck if odd."""
+    if not (isinstance(block, (tuple, list)) and len(block) in (2, 3)):
+        raise CannotCheck("the data must be blocks (X, y) or (X, y, weight), such as [(X, y)]")
+    X, y, weight = (*block, None)[:3]
+    X, y = X if hasattr(X, "toarray") else np.asarray(X), np.asarray(y)
+    y = y[:, None] if y.ndim == 1 else y
+    if not (X.ndim == y.ndim == 2 and X.shape[0] == y.shape[0]):
+        raise CannotCheck(f"a block has X of shape {X.shape} and {y.size} targets")
+    if X.dtype.kind not in "fiub" or not np.isfinite(getattr(X, "data", X)).all():
+        raise CannotCheck("X must hold finite numbers")
+    if weight is None:
+        return X, y, None
+    weight = np.ravel(np.asarray(weight, dtype=np.float64))
+    if weight.size != y.shape[0] or not ((weight >= 0) & (weight < math.inf)).all():
+        raise CannotCheck("weights must be one for each row, finite and >= 0")
+    return X, y, weight
+
+
+def targets(header: dict[str, Any], y: Any) -> Any:
+    """Return targets as numbers, and labels as their places in the list."""
+    count, labels = header["n_targets"], header["labels"]
+    need(y.shape[1] >= count, f"the data have {y.shape[1]} targets where {count} are needed")
+    if labels is not None:
+        place = np.full(y.shape, -1.0)
+        for k, label in enumerate(labels):
+            place[y == label] = k
+        need((place >= 0).all(), f"y holds labels other than {listed(map(repr, labels))}")
+        return place
+    if count == 0:  # no loss looks at targets
+        return np.zeros((y.shape[0], 0))
+    if y.dtype.kind not in "fiub" or not np.isfinite(y).all():
+        raise CannotCheck("y must hold finite numbers")
+    return y.astype(np.float64)
+
+
+def show_rows(checkers: list[Checker], blocks: Iterable[Any]) -> list[str]:
+    """Let checkers see all rows, and return the checksums of their chunks.
 
     A sum is that of rows ``(x, targets)``; in format 1 that of ``(x, p, o)``.
     """
     header, n, sums = checkers[0].header, 0, [hashlib.sha256()]
     step = max(1, CHUNK // max(header["n_features"], 1))
-    for block in map(as_block, blocks):
-        X, y, weight = block
-        values, wanted = targets(checkers, y), (y.shape[0], header["n_features"])
+    for X, y, weight in map(as_block, blocks):
+        values, wanted = targets(header, y), (y.shape[0], header["n_features"])
         need(X.shape == wanted, f"a block has shape {X.shape} where {wanted} is needed")
         need(n + y.shape[0] <= header["n_samples"], "the data have too many rows")
         start = 0
@@ -699,47 +682,12 @@ def show_rows(checkers: list[Checker], blocks: Iterable[Any]) -> tuple[int, list
                 shown = np.column_stack(checkers[0].encode(shown)[:2])
             sums += [hashlib.sha256()] if n and n % step == 0 else []
             sums[-1].update(np.column_stack([part, shown + 0.0]).astype("<f8").tobytes())
-            with refusing():
+            with refusing("the file is malformed"):
                 for checker in checkers:
                     checker.add(part, values[some], None if weight is None else weight[some])
             n += part.shape[0]
-    return n, [one.hexdigest() for one in sums]
-
-
-def as_block(block: Any) -> tuple[Any, Any, Any]:
-    """Return features, targets and weights of a block, or say what is wrong with the data."""
-    if not (isinstance(block, (tuple, list)) and len(block) in (2, 3)):
-        raise CannotCheck("the data must be blocks (X, y) or (X, y, weight), such as [(X, y)]")
-    X, y, weight = (*block, None)[:3]
-    X, y = X if hasattr(X, "toarray") else np.asarray(X), np.asarray(y)
-    weight = None if weight is None else np.ravel(np.asarray(weight))
-    rows = y.shape[0] if y.ndim in (1, 2) else -1
-    if X.ndim != 2 or X.shape[0] != rows or (weight is not None and weight.size != rows):
-        raise CannotCheck(f"a block has X of shape {X.shape} and {y.size} targets")
-    values = X.data if hasattr(X, "toarray") else X
-    if X.dtype.kind not in "fiub" or not np.isfinite(values).all():
-        raise CannotCheck("X must hold finite numbers")
-    if weight is not None and not ((weight >= 0) & (weight < math.inf)).all():
-        raise CannotCheck("weights must be finite and >= 0")
-    return X, y, None if weight is None else weight.astype(np.float64)
-
-
-def targets(checkers: list[Checker], y: Any) -> Any:
-    """Return targets as numbers, one column each; labels as their places in the list."""
-    labels, count = (checkers[0].header[name] for name in ("labels", "n_targets"))
-    y = y[:, None] if y.ndim == 1 else y
-    need(y.shape[1] >= count, f"the data have {y.shape[1]} targets where {count} are needed")
-    if labels is not None:
-        place = np.full(y.shape, -1.0)
-        for k, label in enumerate(labels):
-            place[y == label] = k
-        need((place >= 0).all(), f"y holds labels other than {listed([*map(repr, labels)])}")
-        return place
-    if all(one.header["of"] == "prediction" for one in checkers):
-        return np.zeros((y.shape[0], 0))
-    if y.dtype.kind not in "fiub" or not np.isfinite(y).all():
-        raise CannotCheck("y must hold finite numbers")
-    return y.astype(np.float64)
+    need(n == header["n_samples"], f"the data have {n} rows, not {header['n_samples']}")
+    return [one.hexdigest() for one in sums]
 
 
 def check_all(path: Any, blocks: Iterable[Any] = (), exact: bool = False) -> list[Verdict]:
@@ -766,16 +714,14 @@ def check_all(path: Any, blocks: Iterable[Any] = (), exact: bool = False) -> lis
     checkers = problems(header, arrays, exact)
     shown = [one for one in checkers if one.kind != "infeasible"]
     if shown:
-        n, sums = show_rows(shown, blocks)
-        wanted = header["n_samples"]
-        need(n == wanted, f"the data have {n} rows, the certificate is about {wanted}")
-        need(sums == header["checksums"], "the data are not those of the certificate")
-    with refusing():
+        is_same = show_rows(shown, blocks) == header["checksums"]
+        need(is_same, "the data are not those of the certificate")
+    with refusing("the file is malformed"):
         return [one.verdict() for one in checkers]
 
 
 def check(path: Any, blocks: Iterable[Any] = (), exact: bool = False) -> Verdict | None:
-    """Check a certificate file against data.
+    """Check a certificate file of one problem against data; `check_all` takes any file.
 
     Parameters
     ----------
@@ -797,10 +743,6 @@ def check(path: Any, blocks: Iterable[Any] = (), exact: bool = False) -> Verdict
     CannotCheck
         If the data cannot be used.
 
-    Notes
-    -----
-    A file that states several problems needs `check_all`.
-
     Examples
     --------
     >>> import io, rectiline as rl
@@ -816,47 +758,7 @@ def check(path: Any, blocks: Iterable[Any] = (), exact: bool = False) -> Verdict
     return None if found[0].kind == "infeasible" else found[0]
 
 
-def load(
-    path: str, targets: list[str], weight: str | None, columns: list[str] | None
-) -> Iterator[Any]:
-    """Yield blocks of a table: .npz (X, y), .csv with a line of names, .parquet or .feather."""
-    if path.endswith(".npz"):
-        with np.load(path, allow_pickle=False) as table:
-            yield table["X"], table[targets[0]], table[weight] if weight else None
-        return
-    if path.endswith(".csv"):
-        with open(path, newline="", encoding="utf-8-sig") as file:
-            first, *rows = csv.reader(file)
-        blocks: Iterable[Any] = [dict(zip(first, map(as_column, zip(*rows, strict=True))))]
-    else:
-        import pyarrow.dataset  # type: ignore[import-untyped, import-not-found, unused-ignore]
-
-        batches = pyarrow.dataset.dataset(path).to_batches()
-        blocks = ({n: b[n].to_numpy(zero_copy_only=False) for n in b.schema.names} for b in batches)
-    for block in blocks:
-        apart = [*targets, *([weight] if weight else [])]
-        names = columns or [name for name in block if name not in apart]
-        X = np.column_stack([one_column(path, block, name) for name in names])
-        y = np.column_stack([one_column(path, block, name) for name in targets])
-        yield X, y, one_column(path, block, weight) if weight else None
-
-
-def one_column(path: str, block: dict[str, Any], name: str) -> Any:
-    """Return a column of a table; ``"city=Rome"`` is 1 where the column city holds Rome."""
-    column, _, level = name.partition("=")
-    if name in block:
-        return block[name]
-    if column in block:
-        return (block[column].astype(str) == level).astype(np.float64)
-    raise CannotCheck(f"{path} has no column {name}")
-
-
-def as_column(words: Any) -> Any:
-    """Return the cells of a column as numbers if all of them are."""
-    try:
-        return np.array(words, dtype=np.float64)
-    except ValueError:
-        return np.array(words)
+# ---- words and the command -----------------------------------------------------------------------
 
 
 def sentence(found: Verdict) -> str:
@@ -865,7 +767,6 @@ def sentence(found: Verdict) -> str:
     Parameters
     ----------
     found : Verdict
-        What `check` or `check_all` returned.
 
     Returns
     -------
@@ -879,68 +780,77 @@ def sentence(found: Verdict) -> str:
     if found.kind == "infeasible":
         up_to = "" if found.radius == math.inf else f" of size up to {found.radius:g}"
         return f"The claim holds: no coefficients{up_to} satisfy the constraints."
-    if found.kind == "unbounded":
-        return (
-            f"The claim holds: far along its direction the objective is {found.objective:.2g} or "
-            f"less, and the constraints hold. Problem: {found.problem}."
-        )
+    far = f"far along its direction the objective is {found.objective:.2g} or less"
     share = found.gap / max(abs(found.objective), abs(found.objective - found.gap), 5e-324)
     among = "" if found.radius == math.inf else f" among coefficients up to {found.radius:g} sizes"
-    return (
-        f"The claim holds: the objective {found.objective:.10g} is at most {found.gap:.2g} "
-        f"(relative {share:.2g}, rounding {found.rounding:.2g}) above the optimum{among}. "
-        f"Problem: {found.problem}."
+    near = (
+        f"the objective {found.objective:.10g} is at most {found.gap:.2g} (relative {share:.2g}, "
+        f"rounding {found.rounding:.2g}) above the optimum{among}"
     )
+    said = far if found.kind == "unbounded" else near
+    return f"The claim holds: {said}. Problem: {found.problem}."
 
 
-def selection(header: dict[str, Any], targets: list[str]) -> str:
-    """Return which columns of a table were checked: the file names them, so a reader must see them.
+def stated(header: dict[str, Any]) -> list[str]:
+    """Return in words what the file says about the data, which is not proved.
 
-    Parameters
-    ----------
-    header : dict
-        As `read` returns it.
-    targets : list of str
-        Names of the targets that were taken.
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
-    >>> selection({"columns": ["age", "income"]}, ["y"])
-    "Target: 'y'; columns: 'age', 'income'."
+    It chooses the columns of a table, so a reader must see which they are.
     """
-    names = listed([repr(name) for name in header["columns"] or ()], 12) or "all others"
-    return f"Target: {listed([*map(repr, targets)])}; columns: {names}."
+    if "checksums" not in header:  # an infeasible problem is about no data
+        return []
+    source = header.get("source")
+    names = {"target": header.get("targets"), "columns": header.get("columns")}
+    names |= {"snapshot": None if source is None else [source]}
+    said = [f"{what} {listed(map(repr, some), 12)}" for what, some in names.items() if some]
+    return [f"The file says, without a proof: {'; '.join(said)}."] if said else []
+
+
+def table(path: str | None, header: dict[str, Any], weight: str | None) -> Iterator[Any]:
+    """Yield the rows of a .npz file with X and y, or of a .csv file with a line of names."""
+    if path is None:
+        raise CannotCheck("the data are needed")
+    targets = header.get("targets") or ["y"]
+    if path.endswith(".npz"):
+        with np.load(path, allow_pickle=False) as arrays:
+            yield arrays["X"], arrays[targets[0]], arrays[weight] if weight else None
+        return
+    with open(path, newline="", encoding="utf-8-sig") as file:
+        first, *rows = csv.reader(file)
+    cells = dict(zip(first, map(np.array, zip(*rows, strict=True))))
+
+    def column(name: str) -> Any:
+        """Return numbers or words; ``"city=Rome"`` is 1 where the column city holds Rome."""
+        if name not in cells:
+            return cells[name.partition("=")[0]] == name.partition("=")[2]
+        try:
+            return cells[name].astype(np.float64)
+        except ValueError:
+            return cells[name]
+
+    names = header["columns"] or [one for one in first if one not in (*targets, weight)]
+    X, y = (np.column_stack([column(name) for name in some]) for some in (names, targets))
+    yield X, y, column(weight) if weight else None
 
 
 def main(argv: list[str] | None = None) -> int:
     """Run the command; 0: the claim holds, 1: it does not, 2: it could not be checked."""
-    parser = argparse.ArgumentParser(prog="rectiline verify", description="Check a certificate.")
+    parser = argparse.ArgumentParser(prog="rectiline.verify", description="Check a certificate.")
     parser.add_argument("certificate", help="a file written by Solution.save")
-    parser.add_argument("data", nargs="?", help=".npz with X and y, .csv, .parquet, .feather")
+    parser.add_argument("data", nargs="?", help=".npz with X and y, or .csv")
     parser.add_argument("--target", help="name of the column of targets, if the file has none")
     parser.add_argument("--weight", help="name of the column of weights")
     parser.add_argument("--exact", action="store_true", help="rational arithmetic (small data)")
     given = parser.parse_args(argv)
     try:
-        header, arrays = read(given.certificate)
-        table: Iterable[Any] = ()
-        said: list[str] = []
-        if any(one.kind != "infeasible" for one in problems(header, arrays)):
-            if not given.data:
-                raise CannotCheck("the data are needed")
-            targets = [given.target] if given.target else header.get("targets") or ["y"]
-            table = load(given.data, targets, given.weight, header["columns"])
-            said = [selection(header, targets)]
-        found = check_all(given.certificate, table, given.exact)
-        print(*map(sentence, found), *said, sep="\n")
+        header = read(given.certificate)[0]
+        header |= {"targets": [given.target]} if given.target else {}
+        rows = table(given.data, header, given.weight)
+        found = check_all(given.certificate, rows, given.exact)
+        print(*map(sentence, found), *stated(header), sep="\n")
     except Refused as error:
         print(f"The claim does not hold: {error}.")
         return 1
-    except (OSError, KeyError, ValueError, ImportError, TypeError) as error:
+    except (OSError, KeyError, ValueError, TypeError) as error:
         print(f"Could not check: {error}.")
         return 2
     return 0

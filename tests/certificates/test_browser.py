@@ -258,13 +258,15 @@ def test_tables_with_texts(tmp_path: Path) -> None:
 
 def test_the_words_come_from_the_arrays(tmp_path: Path) -> None:
     header, arrays = honest(tmp_path, penalty=rl.penalties.L1(0.1))
-    header["penalty"] = "none at all"
+    header |= {"penalty": "none at all", "source": "delta version 3", "targets": ["price"]}
     write(tmp_path / "fit.rlcert", header, arrays)
     np.savez(tmp_path / "data.npz", X=X, y=Y)
     (found,) = run([(tmp_path / "fit.rlcert", tmp_path / "data.npz", {})])
     assert "30 rows, 2 columns and an intercept" in found["text"]
     assert "slopes from -1 to 1" in found["text"] and "L1 on 2" in found["text"]
     assert "none at all" not in found["text"]
+    wanted = 'The file says, without a proof: target "price"; snapshot "delta version 3".'
+    assert found["text"].endswith(wanted)
 
 
 def test_a_report_carries_its_certificate_and_the_checker(tmp_path: Path) -> None:

@@ -114,7 +114,7 @@ def test_names_of_columns_and_target_find_them_in_a_table(
     frame[["c", "price", "a", "b"]].to_csv(tmp_path / "data.csv", index=False)
     assert verify.main([str(tmp_path / "fit.rlcert"), str(tmp_path / "data.csv")]) == 0
     # A file chooses the columns that it is about, so a reader is told which they were.
-    assert "Target: 'price'; columns: 'a', 'b', 'c'." in capsys.readouterr().out
+    assert "target 'price'; columns 'a', 'b', 'c'." in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("penalty", ["l2", None])

@@ -61,10 +61,30 @@ def test_names_of_columns_are_saved(tmp_path: Path) -> None:
     assert verify.main([str(tmp_path / "fit.rlcert"), str(tmp_path / "data.csv")]) == 0
 
 
-def test_the_snapshot_of_a_source_is_saved(tmp_path: Path) -> None:
-    rows = rl.rows.from_arrays(X[:50], Y[:50], block_rows=20)
-    rows.snapshot = "delta version 3"  # as `rl.rows.of` notes it for a table of Delta Lake
-    rl.solve(rl.Problem(rows, loss="absolute")).save(tmp_path / "fit.rlcert")
-    assert verify.read(tmp_path / "fit.rlcert")[0]["source"] == "delta version 3"
-    rl.PLQRegressor().fit(rows).save_certificate(tmp_path / "model.rlcert", rows)
-    assert verify.read(tmp_path / "model.rlcert")[0]["source"] == "delta version 3"
+class DeltaLike:
+    """A table with the two methods by which tables of Delta Lake are known."""
+
+    def __init__(self, frame: Any) -> None:
+        self.frame = frame
+
+    def to_pyarrow_dataset(self) -> Any:
+        arrow = pytest.importorskip("pyarrow")
+        return pytest.importorskip("pyarrow.dataset").dataset(arrow.Table.from_pandas(self.frame))
+
+    def version(self) -> int:
+        return 3
+
+
+@pytest.mark.parametrize("quantile", [0.5, [0.2, 0.8]])
+def test_the_snapshot_of_a_table_is_saved_and_said(tmp_path: Path, quantile: Any) -> None:
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(X[:50], columns=["a", "b", "c"]).assign(y=Y[:50])
+    rows = rl.rows.of(DeltaLike(frame), target="y")
+    model = rl.QuantileRegressor(quantile=quantile, alpha=0.1)
+    model.fit(rows).save_certificate(tmp_path / "fit.rlcert", rows)
+    assert verify.check_all(tmp_path / "fit.rlcert", [(X[:50], Y[:50])])
+    header = verify.read(tmp_path / "fit.rlcert")[0]
+    assert header["source"] == "delta version 3"
+    (said,) = verify.stated(header)
+    assert said.startswith("The file says, without a proof: ")
+    assert "snapshot 'delta version 3'" in said

@@ -38,9 +38,7 @@ def test_the_radius_is_that_of_certificates(tmp_path: Path) -> None:
     problem = rl.Problem(X, y, "absolute", None)
     rl.solve(problem).save(tmp_path / "fit.rlcert")
     header, arrays = verify.read(tmp_path / "fit.rlcert")
-    checkers = [
-        verify.Checker({**header, "radius": one}, arrays) for one in (RADIUS, verify.RADII[0])
-    ]
+    checkers = [verify.Checker({**header, "radius": one}, arrays) for one in verify.RADII[::-1]]
     verify.show_rows(checkers, [(X, y)])
     assert checkers[0].verdict().gap >= checkers[1].verdict().gap
     with pytest.raises(verify.Refused, match="the radius must be one of"):
@@ -106,15 +104,13 @@ def test_one_file_is_enough(tmp_path: Path) -> None:
     assert done.stdout.strip() == "False"
 
 
-def test_csv_and_parquet(tmp_path: Path) -> None:
+def test_csv_without_names_in_the_file(tmp_path: Path) -> None:
     pandas = pytest.importorskip("pandas")
     ((X, y),) = blocks(VALID[6])
     frame = pandas.DataFrame(X, columns=list("abcd")).assign(y=y)
     frame.to_csv(tmp_path / "data.csv", index=False)
     assert verify.main([str(VALID[6]), str(tmp_path / "data.csv")]) == 0
-    pytest.importorskip("pyarrow")
-    frame.to_parquet(tmp_path / "data.parquet")
-    assert verify.main([str(VALID[6]), str(tmp_path / "data.parquet"), "--target", "y"]) == 0
+    assert verify.main([str(VALID[6]), str(tmp_path / "data.csv"), "--target", "y"]) == 0
 
 
 def test_flipped_bits_of_files_are_refused_or_harmless() -> None:

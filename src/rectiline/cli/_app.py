@@ -204,20 +204,19 @@ def verify(
         return _verify_model(claim, data)
     try:
         header, arrays = checker.read(claim)
+        header |= {"targets": [target]} if target else {}
         blocks: Iterable[Any] = ()
-        said: list[str] = []
         if any(one.kind != "infeasible" for one in checker.problems(header, arrays)):
             if data is None:
                 raise ValueError("the data are needed: rectiline verify CERTIFICATE DATA.")
-            named = target or (header.get("targets") or ["y"])[0]
+            named = (header.get("targets") or ["y"])[0]
             asked = Asked(named, weight, missing=missing, separator=separator, encoding=encoding)
             blocks = read_blocks(data, asked, header["columns"])
-            said = [checker.selection(header, [named])]
         found = checker.check_all(claim, blocks, exact)
     except checker.Refused as error:
         print(f"The claim does not hold: {error}.")
         return 1
-    print(*map(checker.sentence, found), *said, sep="\n")
+    print(*map(checker.sentence, found), *checker.stated(header), sep="\n")
     return 0
 
 

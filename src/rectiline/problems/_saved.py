@@ -145,7 +145,7 @@ def save_proofs(
     ]
     shown = [one for some in checkers for one in some if one.kind != "infeasible"]
     if shown:
-        _, file["checksums"] = checker.show_rows(shown, data.blocks())
+        file["checksums"] = checker.show_rows(shown, data.blocks())
     chosen = []
     for tries, some in zip(tried, checkers, strict=True):
         verdicts = [one.verdict() for one in some]

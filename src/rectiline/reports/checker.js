@@ -508,6 +508,12 @@
       `${arrays.c.length} inequalities, ${arrays.f.length} equalities, ${count([...arrays.lower, ...arrays.upper], Number.isFinite)} bounds` +
       labels.filter(([, all]) => all.length).map(([what, all]) => `; ${what}: ${all.slice(0, 5).join(", ")}${all.length > 5 ? ", ..." : ""}`).join("") + ".";
   }
+  function stated({ columns, targets, source }, target) { // words of the file: it chooses the columns of a table, so a reader must see them
+    const list = (all) => all.slice(0, 12).map((one) => JSON.stringify(String(one).slice(0, 100))).join(", ") + (all.length > 12 ? ", ..." : "");
+    const names = { target: target ? [target] : targets, columns, snapshot: source == null ? null : [source] };
+    const said = Object.entries(names).filter(([, all]) => Array.isArray(all) && all.length).map(([what, all]) => `${what} ${list(all)}`);
+    return said.length ? [`The file says, without a proof: ${said.join("; ")}.`] : [];
+  }
   // ---- data ---------------------------------------------------------------------------------------
   function parseCsv(content) {
     const rows = [[]], cell = /("(?:[^"]|"")*"|[^,"\r\n]*)(,|\r?\n|$)/gy;
@@ -559,7 +565,7 @@
       const found = file.problems.map((one) => (one.losses ? checkProblem(one, table, given) : { excluded: checkInfeasible(one) }));
       const infeasible = (size) => `no coefficients${size < Infinity ? ` of size up to ${size.toPrecision(6)}` : ""} satisfy the constraints.`;
       const said = file.problems.map((one, k) => `The claim holds: ${one.losses ? words(one, found[k]) : infeasible(found[k].excluded)}`);
-      return { verdict: "holds", text: said.join("\n"), ...(found.length === 1 ? found[0] : {}) };
+      return { verdict: "holds", text: [...said, ...(proofs.length ? stated(file.header, options.target) : [])].join("\n"), ...(found.length === 1 ? found[0] : {}) };
     } catch (error) {
       const isKnown = error instanceof Refused || error instanceof CannotCheck, isOpen = error instanceof CannotCheck || reading === "data";
       const why = isKnown ? error.message : isOpen ? "the data cannot be read" : "the file is malformed";
