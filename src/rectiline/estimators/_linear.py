@@ -89,7 +89,7 @@ class LinearFitMixin(BaseLinear, Generic[Scalar]):
             Labels, of two the larger one is the positive class; or targets. None for rows that
             hold their own.
         sample_weight : array-like of shape (n_samples,), optional
-            Non-negative weights of the losses; a weight of zero is as good as removing the sample.
+            Non-negative weights of the losses; a weight of zero has the effect of removing the sample.
         sensitive_features : array-like of shape (n_samples,) or (n_samples, k), optional
             What fairness constraints without columns of their own are about.
 

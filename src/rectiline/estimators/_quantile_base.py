@@ -140,7 +140,7 @@ class BaseQuantile(RegressorMixin, InferenceMixin, LinearFitMixin[np.float64]): 
     def pinball_score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Return the share of the loss that the model explains, averaged over the quantiles.
 
-        1 is perfect, 0 is as good as the best constant for each quantile.
+        1 is perfect, 0 is the score of the best constant for each quantile.
 
         Parameters
         ----------
@@ -166,7 +166,7 @@ class BaseQuantile(RegressorMixin, InferenceMixin, LinearFitMixin[np.float64]): 
     def score(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> float:
         """Return the share of the loss that the model explains (D^2), averaged over the quantiles.
 
-        It is `pinball_score`: 1 is perfect, 0 is as good as the best constant for each quantile.
+        It is `pinball_score`: 1 is perfect, 0 is the score of the best constant for each quantile.
         For one quantile it is `sklearn.metrics.d2_pinball_score`, except that there the constant
         is an interpolated quantile, which may be a little worse than the best one.
         `sklearn.linear_model.QuantileRegressor.score` is R^2 instead, which rewards predicting the

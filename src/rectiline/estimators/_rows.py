@@ -87,8 +87,8 @@ def _block_labels(block: Block, _: None) -> tuple[NDArray[Any], Vector]:
     if labels.dtype.kind == "f" and not (labels == np.floor(labels)).all():
         value = labels[np.argmax(labels != np.floor(labels))]
         raise ValueError(
-            f"y must hold labels of classes; it holds {value}, which is not a whole number. Maybe "
-            "you want a regression."
+            f"y must hold labels of classes; it holds {value}, which is not a whole number. For "
+            "numbers use PLQRegressor."
         )
     return labels, total
 

@@ -252,9 +252,9 @@ class FormulaDesign:
     table : DataFrame
         The other rows.
     penalty : Columnwise or None
-        What smooth terms pay.
+        The penalty of the smooth terms, if there are any.
     spec : object
-        What formulaic knows of the terms.
+        Specification of the terms, of the package formulaic.
     kept : list of int
         Which columns of its matrix are in X.
     effects : object or None

@@ -148,7 +148,7 @@ def conformal(
     coverage : float, default=0.9
     symmetric : bool, default=True
         Whether both ends move by the same amount. Otherwise each side misses with probability
-        ``(1 - coverage) / 2``, which is a stronger promise with wider intervals.
+        ``(1 - coverage) / 2``, which is a stronger guarantee with wider intervals.
     groups : array-like of shape (n_samples,), optional
         Labels; each group is calibrated, and covered, by itself.
 

@@ -134,8 +134,8 @@ def path(
         Where the first strength starts.
     **options
         As for `rectiline.solve`: solver, tol, max_iter, callback, random_state. With
-        ``solver="auto"`` one Newton method goes along the path where that is likely to pay, and
-        hands over what it cannot get certified.
+        ``solver="auto"`` one Newton method follows the path where that is expected to be faster;
+        points that it cannot certify are solved by other solvers.
 
     Returns
     -------

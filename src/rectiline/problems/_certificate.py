@@ -121,8 +121,8 @@ class Certificate:
         another, the target or a knot of the loss; computed for gaps that may belong to an optimum
         of zero, 0.0 otherwise.
     radius : float
-        Infinite, with one exception. A column without penalty and bounds (and an intercept) asks
-        for multipliers that balance exactly. These are shown to exist near the given ones, and
+        Infinite, with one exception. A column without penalty and bounds (and an intercept) needs
+        multipliers that balance exactly. These are shown to exist near the given ones, and
         what they cost is part of `rounding`. Where that fails (columns that are dependent up to
         rounding) the bound holds among all coefficients that are no larger, in such columns, than
         `radius` times their size in this answer or the size that moves predictions noticeably.

@@ -64,7 +64,7 @@ class MultiTaskProblem(FieldsAlone):
     fit_intercept : bool, default=True
         Whether each task has an unpenalised intercept of its own.
     center : bool, default=False
-        Whether an unpenalised common part is taken out before the penalty is charged.
+        Whether an unpenalised common part is subtracted before the penalty is computed.
 
     Examples
     --------

@@ -87,7 +87,7 @@ def warn_about(run: Any, status: Status, stacklevel: int) -> None:
         f"and a constraint violation of {proof.violation:.1e}"
     )
     if math.isinf(proof.relative_gap):
-        where = "before an answer was judged on all rows: nothing is certified"
+        where = "before an answer was evaluated on all rows: nothing is certified"
     warnings.warn(
         f"{names} ended ({status.value}) after {run.n_iter} {unit} {where}. {status.advice}",
         ConvergenceWarning,

@@ -312,7 +312,7 @@ class SharedText:
     shared_basis_, shared_weights_ : ndarray of shape (n_features, r), (r,)
         The soft projector is ``M_ = shared_basis_ @ diag(shared_weights_) @ shared_basis_.T``.
     M_ : ndarray of shape (n_features, n_features)
-        Built when asked for.
+        Computed on access.
     eta_ : float
     certificate_ : Certificate
         What is proved about the answer.
