@@ -77,14 +77,21 @@ def test_a_copy_is_verified_with_multipliers_found_anew(name):
         assert proof.relative_gap > 1e-3
 
 
-def test_standard_errors_of_a_copy_say_what_is_missing():
+def test_standard_errors_of_a_copy_are_those_of_the_model():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((60, 2))
     y = X[:, 0] + rng.standard_normal(60)
     model = est.QuantileRegressor(alpha=0.0).fit(X, y)
     copy = pickle.loads(pickle.dumps(model))
-    with pytest.raises(ValueError, match="loaded from a pickle"):
-        copy.summary(X, y)
+    for kind in ("iid", "nid", "rank"):
+        np.testing.assert_array_equal(
+            copy.summary(X, y, kind).interval, model.summary(X, y, kind).interval
+        )
+    with pytest.raises(ValueError, match="must be those that the model was fitted on"):
+        copy.summary(X, y[::-1])
+    smooth = est.PLQRegressor("huber", penalty=None).fit(X, y)
+    copy = pickle.loads(pickle.dumps(smooth))
+    np.testing.assert_array_equal(copy.summary(X, y).std_error, smooth.summary(X, y).std_error)
     kept = est.QuantileRegressor(alpha=0.0, inference="iid").fit(X, y)
     assert pickle.loads(pickle.dumps(kept)).summary_ is not None
 

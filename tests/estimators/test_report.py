@@ -113,6 +113,16 @@ def test_the_page_of_tasks_shows_each_task_and_one_proof(name: str, tmp_path: Pa
         model.save_certificate(tmp_path / "fit.rlcert", data, target, **given)
 
 
+def test_the_page_names_the_parameters_and_the_target(tmp_path: Path) -> None:
+    page = tmp_path / "fit.html"
+    model = rl.QuantileRegressor(quantile=0.3, alpha=0.02).fit(X, Y)
+    model.report(page, X, Y.rename("progression"), about={"data": "diabetes.csv"})
+    text = page.read_text("utf-8")
+    assert "<td>model</td><td class=n>QuantileRegressor(alpha=0.02, quantile=0.3)</td>" in text
+    assert "<td>target</td><td class=n>progression</td>" in text
+    assert "<td>data</td><td class=n>diabetes.csv</td>" in text
+
+
 def test_standard_errors_and_groups_are_shown(tmp_path: Path) -> None:
     page = tmp_path / "fit.html"
     model = rl.QuantileRegressor(alpha=0).fit(X, Y)

@@ -302,7 +302,7 @@ def test_scores_of_rows_are_those_of_arrays():
     labels = rl.rows.from_arrays(X, y > 0, block_rows=200)
     classifier = rl.PLQClassifier("hinge").fit(labels)
     assert classifier.score(labels) == classifier.score(X, y > 0) > 0.5
-    with pytest.raises(ValueError, match="score needs targets y; these rows have none"):
+    with pytest.raises(ValueError, match="score needs targets y, or rows that hold them"):
         model.score(rl.rows.from_arrays(X))
 
 

@@ -103,6 +103,10 @@ def test_categories(dictionary):
         rl.rows.of(table, target="y", categorical=True)
 
 
+def _targets(block, _):
+    return block.y
+
+
 @pytest.mark.parametrize("kind", ["table", "parquet", "feather", "csv"])
 def test_rows_with_missing_values_are_dropped(tmp_path, kind):
     from pyarrow import csv, feather
@@ -124,8 +128,13 @@ def test_rows_with_missing_values_are_dropped(tmp_path, kind):
     assert rows.n_rows == kept.sum()
     np.testing.assert_array_equal(np.vstack([b.X for b in rows])[:, 0], table["a"].filter(kept))
     assert rows.total_weight() == kept.sum()
-    model = rl.PLQRegressor("absolute").fit(rows)
     part = table.filter(kept)
+    np.testing.assert_array_equal(np.concatenate(list(rows.map_targets(_targets, None))), part["y"])
+    model = rl.PLQRegressor("absolute").fit(rows)
+    left = np.asarray(part["y"]) - model.predict(rows)
+    assert model.score(rows) == pytest.approx(1 - np.mean(left**2) / np.var(part["y"]))
+    with pytest.raises(ValueError, match="score needs targets y, or rows that hold them"):
+        model.score(str(path))
     memory = rl.PLQRegressor("absolute").fit(np.column_stack([part["a"], part["b"]]), part["y"])
     assert model.certificate_.primal == pytest.approx(memory.certificate_.primal, rel=1e-5)
     with pytest.raises(ValueError, match=r"row \d+, column '[by]' is null"):

@@ -82,6 +82,8 @@ class PLQClassifier(
         Fit probabilities as well, by this calibration of decisions on 5 folds; `predict_proba`
         exists only then. The coefficients do not change; a fit takes about six times as long. Rows
         in blocks are put into folds by a hash of their number, and the folds share passes.
+        `predict` follows the decisions: for a few samples near the boundary of two classes its
+        label is not that of the largest probability.
     {fit_intercept}
     {running}
     {warm_start}

@@ -89,7 +89,7 @@ class LinearFitMixin(BaseLinear, Generic[Scalar]):
             Labels, of two the larger one is the positive class; or targets. None for rows that
             hold their own.
         sample_weight : array-like of shape (n_samples,), optional
-            Non-negative weights of the losses; a weight of zero has the effect of removing the sample.
+            Non-negative weights of the losses; a weight of zero removes the sample.
         sensitive_features : array-like of shape (n_samples,) or (n_samples, k), optional
             What fairness constraints without columns of their own are about.
 
@@ -261,14 +261,8 @@ class LinearFitMixin(BaseLinear, Generic[Scalar]):
         self.n_iter_ = iterations[0] if is_single else np.array(iterations)
         self.__dict__.pop("dual_coef_", None)
         # Rows in blocks have multipliers by exception, in `solution_` only.
-        if not all(isinstance(s.dual, DualPoint) for s in solutions):
-            return
-        if is_single:
-            self.dual_coef_ = one.dual.sample
-            return
-        self.dual_coef_ = np.zeros((len(solutions), data.n_samples))
-        for row, task, s in zip(self.dual_coef_, data.tasks, solutions, strict=True):
-            row[slice(None) if task.samples is None else task.samples] = s.dual.sample
+        if all(isinstance(s.dual, DualPoint) for s in solutions):
+            self.dual_coef_ = one.dual.sample if is_single else data.dual_coef(solutions)
 
     # ---- predicting -----------------------------------------------------------------------------
 

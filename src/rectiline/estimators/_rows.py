@@ -140,10 +140,13 @@ def _opened(estimator: Any, path: Any) -> RowBlocks:
 
 def with_targets(X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
     """Return X, y and weights; rows in blocks hold those that are not given."""
-    if y is not None or not isinstance(X, RowBlocks):
+    if y is not None:
         return X, y, sample_weight
-    if not X.has_target:
-        raise ValueError("score needs targets y; these rows have none.")
+    if not isinstance(X, RowBlocks) or not X.has_target:
+        raise ValueError(
+            "score needs targets y, or rows that hold them, such as "
+            "rectiline.rows.from_parquet(path, target=...)."
+        )
     parts = list(X.map_targets(_targets, None))
     y = np.concatenate([part for part, _ in parts])
     weight = np.concatenate([part for _, part in parts]) if X.has_weight else sample_weight

@@ -32,7 +32,7 @@ def save_fit(path: Any, again: Any, y: Any) -> None:
             np.unique(data.y).tolist() if has_labels else None,
             data.weight if data.is_weighted else None,
             names,
-            _target_names(y),
+            target_names(y),
         )
     has_outputs = data.rows is None and np.ndim(data.y) == 2
     statements = [
@@ -44,7 +44,7 @@ def save_fit(path: Any, again: Any, y: Any) -> None:
     save_proofs(path, statements, given)
 
 
-def _target_names(y: Any) -> list[str] | None:
+def target_names(y: Any) -> list[str] | None:
     """Return the names of a data frame's columns, or of a series."""
     columns = getattr(y, "columns", None)
     name = getattr(y, "name", None)

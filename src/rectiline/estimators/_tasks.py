@@ -91,6 +91,13 @@ class FitData:
         weight: Vector = factor * self.loss_weight[at]
         return weight if keep is None else np.where(keep[at], weight, 0.0)
 
+    def dual_coef(self, solutions: Sequence[Any]) -> NDArray[np.float64]:
+        """Return the multipliers of the samples, one row for each task."""
+        found = np.zeros((len(solutions), self.n_samples))
+        for row, task, one in zip(found, self.tasks, solutions, strict=True):
+            row[slice(None) if task.samples is None else task.samples] = one.dual.sample
+        return found
+
     def problem(
         self,
         task: Task,

@@ -15,7 +15,7 @@ from rectiline.estimators._base import BaseLinear
 from rectiline.estimators._check import column_names
 from rectiline.estimators._proofs import ProvedAgain, proved_again
 from rectiline.estimators._rows import refuse_on_rows, with_targets
-from rectiline.estimators._saved import save_fit
+from rectiline.estimators._saved import save_fit, target_names
 from rectiline.problems import Certificate, Problem
 from rectiline.rows import TensorRows
 from rectiline.solvers import Solution
@@ -181,6 +181,9 @@ class VerifyMixin(BaseLinear):
         targets, prediction = self._scored(again.data, X, y)
         titles = list(map(str, self._coef_titles()))
         count = len(shown.problems)
+        facts = {"model": " ".join(repr(self).split())}
+        if target_names(y) is not None:
+            facts["target"] = ", ".join(target_names(y) or ())
         write_report(
             path,
             shown.problems,
@@ -190,13 +193,20 @@ class VerifyMixin(BaseLinear):
             inference=table,
             titles=titles if len(titles) == count else [str(k + 1) for k in range(count)],
             fairness=getattr(self, "fairness_", None),
-            about={"model": type(self).__name__, **(about or {})},
+            about=facts | (about or {}),
             prediction=prediction,
             units=again.units,
             certificate=partial(save_fit, again=again, y=y),
             search=getattr(self, "cv_results_", None),
             joint=shown.joint,
         )
+
+    def _dual_coef(self, X: Any, y: Any, sample_weight: Any) -> Any:
+        """Return the multipliers of the samples; found again if a pickle has lost them."""
+        if hasattr(self, "dual_coef_"):
+            return self.dual_coef_
+        again = proved_again(self, "summary", X, y, sample_weight)
+        return again.data.dual_coef(again.solutions)
 
     def _shown(self, again: ProvedAgain) -> ShownModels:
         """Return the models that a page shows."""

@@ -65,7 +65,12 @@ def read_fit(
         given=given,
         is_plain=reason is None,
     )
-    multipliers = _split_multipliers(fit) if fit.rows.in_blocks else _multipliers(fit)
+    if fit.rows.in_blocks:
+        multipliers = _split_multipliers(fit)
+    elif reason is None:
+        multipliers = _multipliers(fit, model._dual_coef(*given, sample_weight))
+    else:
+        multipliers = _multipliers(fit, getattr(model, "dual_coef_", None))
     fit = given_fit = replace(fit, multipliers=multipliers)
     if weights_are not in (None, "frequency", "probability"):
         raise ValueError(
@@ -128,12 +133,12 @@ def _names(model: Any) -> tuple[str, ...]:
     return (*first, *(str(name) for name in given))
 
 
-def _multipliers(fit: Fit) -> Matrix | None:
+def _multipliers(fit: Fit, dual_coef: Any) -> Matrix | None:
     """Return the slopes per unit of weight, NaN where the weight is zero."""
     weight = fit.weight
-    slopes = np.atleast_2d(getattr(fit.model, "dual_coef_", np.zeros((0, 0))))
-    if slopes.shape[1] != weight.size:
+    if dual_coef is None or np.shape(dual_coef)[-1] != weight.size:
         return None
+    slopes = np.atleast_2d(dual_coef)
     factor = _strength(fit) * weight
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(weight > 0, slopes / factor, np.nan)
@@ -171,10 +176,9 @@ def _check_same_data(fit: Fit) -> None:
     # Certificates of solutions are in units of the sum of losses, whatever the estimator reports.
     solved = fit.model.solution_
     listed = [one.certificate for one in (solved if isinstance(solved, tuple) else (solved,))]
-    if len(listed) != fit.m or fit.multipliers is None:
-        if fit.multipliers is None:
-            unpickled = not hasattr(fit.model, "dual_coef_")
-            raise ValueError(_NO_MULTIPLIERS if unpickled else _OTHER_DATA)
+    if fit.multipliers is None:
+        raise ValueError(_OTHER_DATA)
+    if len(listed) != fit.m:
         return
     scale = _strength(fit)
     for loss, z, proof in zip(fit.losses, fit.predictions, listed, strict=True):
@@ -189,11 +193,6 @@ _WAYS_OUT = (
     "What may be done: fit without it; refit on the selected columns (the errors then ignore the "
     "selection); or kind='bootstrap', whose spread does not include the bias of the penalty nor "
     "the corner at a constraint."
-)
-_NO_MULTIPLIERS = (
-    "This model was loaded from a pickle, which does not hold the multipliers of the samples that "
-    "standard errors need. Call fit again, or set the parameter inference before the fit, which "
-    "keeps a summary in summary_."
 )
 _OTHER_DATA = (
     "X, y and sample_weight must be those that the model was fitted on, the weights included."

@@ -46,15 +46,15 @@ class Reading:
         Rows of a block.
     filter : pyarrow.compute.Expression or None
         Which rows are read, of a data set that is filtered.
-    drops_nulls : bool
-        Whether rows with missing values are left out.
+    complete : tuple of str
+        Columns in which a missing value leaves a row out.
     """
 
     schema: Any
     columns: Columns
     block_rows: int
     filter: Any = None
-    drops_nulls: bool = False
+    complete: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -90,12 +90,9 @@ class TableItem:
         """Yield record batches of some columns."""
         if self.stamp is not None:
             self.stamp.refuse_changed()
-        drops_nulls = self.reading.drops_nulls
-        read = self.reading.columns.names if drops_nulls else list(names)
-        for batch in self._read(read, size):
-            if drops_nulls:
-                batch = _without_nulls(batch)
-            yield batch.select(names)
+        complete = self.reading.complete
+        for batch in self._read(list(dict.fromkeys([*names, *complete])), size):
+            yield (_without_nulls(batch) if complete else batch).select(names)
 
     def _read(self, names: list[str], size: int) -> Iterator[Any]:
         import pyarrow as pa
@@ -178,7 +175,8 @@ class TableRows(RowBlocks):
         super().__init__()
         size = len(columns.features) * columns.dtype.itemsize
         size = block_length(block_rows, size, _BLOCK_BYTES)
-        items = list(_listed_items(data, Reading(data.schema, columns, size, None, drops_nulls)))
+        complete = tuple(columns.names) if drops_nulls else ()
+        items = list(_listed_items(data, Reading(data.schema, columns, size, None, complete)))
         self.on(executor)
         items, columns = self._surveyed(items, columns)
         if not sum(item.n_rows for item in items):
@@ -272,8 +270,8 @@ def _listed_items(data: Any, reading: Reading) -> Iterator[TableItem]:
 
     size = reading.block_rows
     if isinstance(data, pa.Table):
-        data = _without_nulls(data.select(reading.columns.names)) if reading.drops_nulls else data
-        reading = replace(reading, drops_nulls=False)
+        data = _without_nulls(data.select(reading.columns.names)) if reading.complete else data
+        reading = replace(reading, complete=())
         for first in range(0, max(len(data), 1), size):
             part = data.slice(first, size)
             yield TableItem(part, reading, len(part))
@@ -296,9 +294,10 @@ def _listed_items(data: Any, reading: Reading) -> Iterator[TableItem]:
         for groups, n in _joined_groups(fragment.row_groups, size // _ITEMS_PER_BLOCK):
             numbers = tuple(group.id for group in groups)
             part = fragment.subset(row_group_ids=list(numbers))
-            drops = reading.drops_nulls and _may_hold_nulls(part, reading.columns)
-            counted = wanted is None and not drops
-            yield replace(item, part=part, groups=numbers, n_rows=n if counted else -1)
+            drops = bool(reading.complete) and _may_hold_nulls(part, reading.columns)
+            own = reading if drops else replace(reading, complete=())
+            count = n if wanted is None and not drops else -1
+            yield replace(item, part=part, reading=own, groups=numbers, n_rows=count)
 
 
 def _joined_groups(groups: Iterable[Any], size: int) -> Iterator[tuple[list[Any], int]]:
