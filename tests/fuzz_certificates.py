@@ -77,8 +77,9 @@ def flip_an_array(path: Path, rng: np.random.Generator) -> str:
         return "array refused"
     stated = [header | one for one in header.get("problems", [{}])]
     proofs = zip(verify.check_all(buffer, blocks(path), exact=True), found, stated, strict=True)
-    for exact, one, said in proofs:
-        assert exact.gap <= one.gap <= float.fromhex(said["claim"]["gap"]), f"{path.name}: {name}"
+    for exact, one, said in proofs:  # slopes next to a knot may be those of another piece
+        gap = float.fromhex(said["claim"]["gap"])
+        assert exact.gap <= gap and one.gap <= gap, f"{path.name}: {name}"
     return "array harmless"
 
 

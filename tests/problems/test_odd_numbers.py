@@ -61,9 +61,14 @@ def test_cases_of_the_fuzzer(case):
 
 
 # Later ones: entries that HiGHS refuses, rows whose products overflow, a linear program or levels
-# of constraints that are not finite, scores of strengths that were not reached.
+# of constraints that are not finite, scores of strengths that were not reached, widths of a master
+# and reduced costs that overflow.
 @pytest.mark.parametrize(
-    ("seed", "case"), [(1, 157), (1, 422), (1, 612), (1, 669), (2, 53), (2, 66), (2, 345), (3, 207)]
+    ("seed", "case"),
+    [
+        *((1, 157), (1, 422), (1, 612), (1, 669), (2, 53), (2, 66), (2, 345), (3, 207)),
+        *((80113, 888), (80113, 3217)),
+    ],
 )
 def test_later_cases_of_the_fuzzer(seed, case):
     with warnings.catch_warnings():

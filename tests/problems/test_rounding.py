@@ -7,9 +7,11 @@ asked for. Whatever the solver made of a problem, its certificate has to be true
 import warnings
 from fractions import Fraction
 
+import fuzz_solve
 import numpy as np
 import pytest
 from exact import ExactProblem, rational
+from random_problems import random_problem
 from scipy import sparse as sp
 
 import rectiline as rl
@@ -127,6 +129,28 @@ def test_certificates_are_true(first):
 def test_what_used_to_be_a_lie(seed):
     problem = tiny_problem(seed)
     check(problem, solved(problem))
+
+
+@pytest.mark.parametrize("first", range(0, 60, 20))
+def test_weak_columns_next_to_free_ones(first):
+    """An exact balance of the free column moves q of the weak one, by more than its penalty."""
+    for seed in range(first, first + 20):
+        rng = np.random.default_rng([seed, 5])
+        loss = LOSSES[seed % len(LOSSES)]
+        X = (rng.normal(size=(6, 2)) + sizes(rng, 2)) * 10.0 ** rng.uniform(-3, 3, 2)
+        y = np.resize([-1.0, 1.0], 6) if loss.of == "margin" else np.round(rng.normal(size=6))
+        penalty = L1(10.0 ** rng.uniform(-6, 0), weights=[0.0, 10.0 ** rng.uniform(-3, 0)])
+        problem = rl.Problem(X, y, loss=loss, penalty=penalty, fit_intercept=seed % 2 == 0)
+        check(problem, solved(problem))
+
+
+# Optimal coefficients whose multipliers shrank by up to a hundredth, and the proof with them.
+@pytest.mark.parametrize(
+    ("seed", "case"),
+    [(80101, 2000), (80101, 2254), (80102, 1538), (80103, 2267), (80104, 3638)],
+)
+def test_weak_columns_of_random_problems_are_proved(seed, case):
+    fuzz_solve.check(random_problem(seed, case))
 
 
 def test_a_large_objective_at_zero_hides_nothing():

@@ -23,6 +23,7 @@ def with_constraints(problem: Problem, coef: Vector, dual: DualPoint) -> DualPoi
     return replace(dual, bounds=bounds, parts=tuple(_parts(problem, dual, bounds)))
 
 
+@np.errstate(over="ignore", invalid="ignore")  # of coefficients that overflow
 def _bound_multipliers(problem: Problem, coef: Vector, dual: DualPoint) -> Vector:
     """Return reduced costs: the derivative of the optimum in the bound that a coefficient is at.
 

@@ -28,6 +28,7 @@ from rectiline.problems.proof._rows import RowTerms, row_terms, size_of_terms, t
 if TYPE_CHECKING:
     from rectiline.problems._problem import Problem
 
+_ROUNDS_OF_EXACT_MOVES = 3  # each may push q of other columns outside
 _ROUNDS_OF_SIGNS = 4  # how often columns whose q has a forbidden sign are balanced
 _ALLOWED_SHRINKAGE = 1e-11  # of the multipliers: costs next to nothing
 _ROOM_AT_ENDS = 2.0**-36  # by this share multipliers shrink where too few can move
@@ -140,7 +141,7 @@ def _closed_without_linear_term(pair: Pair, tol: float | None) -> ClosedPair:
         found = _closed(pair, allowed_shrinkage=1.0)
         if found.in_range > 1.0 - _ALLOWED_SHRINKAGE or found.certificate.holds(tol, math.inf):
             return found
-        if not _outside_by_rounding(problem, sample, *pair.q_on_penalised_columns)[0].size:
+        if not _outside_by_rounding(problem, sample, *pair.q_on_penalised_columns).size:
             return found
     return _closed(pair, _ALLOWED_SHRINKAGE)
 
@@ -250,7 +251,7 @@ def small_closed(
     terms_of_all = _certificate_terms(problem, b, b0, q, error, rows)
     certificate, by_zero_dual = close(problem, b, terms_of_all)
     is_enough = share > 1.0 - _ALLOWED_SHRINKAGE or (tol and certificate.holds(tol, math.inf))
-    if is_enough or not _outside_by_rounding(problem, sample, q / share, error / share)[0].size:
+    if is_enough or not _outside_by_rounding(problem, sample, q / share, error / share).size:
         return ClosedPair(certificate, DualPoint(sample), 0.0 if by_zero_dual else share, share)
     return None
 
@@ -266,29 +267,51 @@ class _Placed(NamedTuple):
 
 
 def _q_in_dual_range(pair: Pair, allowed_shrinkage: float) -> _Placed:
-    problem, b, b0, point, measured, free, *_ = pair
+    problem, sample = pair.problem, pair.point.sample
     q, error = pair.q_on_penalised_columns
-    outside, excess = _outside_by_rounding(problem, point.sample, q, error, allowed_shrinkage)
-    balance = Balance()
-    if outside.size:
-        balance = exact_balance(problem, b, b0, point.sample, free, measured, outside, excess)
-    if balance.moves is None:
+    outside = _outside_by_rounding(problem, sample, q, error, allowed_shrinkage)
+    balance = _exact_balance_of(pair, outside)
+    if outside.size and balance.moves is None:
         outside = outside[:0]
-        balance = exact_balance(problem, b, b0, point.sample, free, measured)
-    if balance.moves is not None:
-        error = error + balance.moves.q_error
-        error[free] = 0.0
-    known, off = q, error
-    if outside.size:
-        q, known, off = q.copy(), q.copy(), error.copy()
-        q[outside] = np.clip(q, *problem.columns.dual_range)[outside]
+        balance = _exact_balance_of(pair, outside)
+    for rounds_left in reversed(range(_ROUNDS_OF_EXACT_MOVES + 1)):
+        known, off = q.copy(), error.copy()
+        if balance.moves is not None:
+            off += balance.moves.q_error
+            off[pair.free] = 0.0
         known[outside] = off[outside] = 0.0  # moves bring them inside
+        more = _outside_by_rounding(problem, sample, known, off, allowed_shrinkage)
+        if not (more.size and rounds_left):
+            break
+        wider = np.union1d(outside, more)
+        found = _exact_balance_of(pair, wider)
+        if found.moves is None:
+            break
+        balance, outside = found, wider
     share = problem.terms.safe_share(known, off)
     shrunk = 0.0
     if share != 1.0:
         exact = problem.terms.safe_share(known, np.zeros(q.size))
         shrunk = max(1.0 - share / exact, 0.0) if exact > 0 else 0.0
+    if balance.moves is not None:
+        error = error + balance.moves.q_error
+        error[pair.free] = 0.0
+    if outside.size:
+        q = q.copy()
+        q[outside] = np.clip(q, *problem.columns.dual_range)[outside]
     return _Placed(q, error, balance, share, shrunk)
+
+
+def _exact_balance_of(pair: Pair, outside: Indices) -> Balance:
+    """Return what it takes to balance free columns, and to bring q inside on others, exactly."""
+    problem, b, b0, point, measured, free, *_ = pair
+    if not outside.size:
+        return exact_balance(problem, b, b0, point.sample, free, measured)
+    low, high = problem.columns.dual_range
+    q, error = measured.q
+    excess = error + np.maximum(np.maximum(q - high, low - q), 0.0)
+    left = excess[outside] * (1 + 4 * UNIT)
+    return exact_balance(problem, b, b0, point.sample, free, measured, outside, left)
 
 
 def _outside_by_rounding(
@@ -297,24 +320,24 @@ def _outside_by_rounding(
     q: Vector,
     error: Vector,
     allowed_shrinkage: float = _ALLOWED_SHRINKAGE,
-) -> tuple[Indices, Vector]:
-    """Return columns where q leaves the dual range by what rounding of the multipliers explains.
+) -> Indices:
+    """Return columns where q may leave the dual range by what rounding explains.
 
-    Their penalty is so weak that multipliers would shrink by more than `allowed_shrinkage`. Also
-    returns by how much: exact multipliers nearby have q inside.
+    Their penalty is so weak that multipliers would shrink by more than `allowed_shrinkage`; but
+    exact multipliers nearby have q inside. `error` may contain what the balance of other columns
+    changes.
     """
-    nothing = np.zeros(0, dtype=np.intp), np.zeros(0)
+    nothing = np.zeros(0, dtype=np.intp)
     if not problem.is_separable or problem.columns.strongly_convex:
         return nothing
     if problem.terms.safe_share(q, error) > 1.0 - allowed_shrinkage:
         return nothing
     low, high = problem.columns.dual_range
-    excess = np.maximum(q + error - high, low - q + error)
-    outside = np.flatnonzero(excess > 0)
+    excess = np.maximum(q - high, low - q)
     level = max(_ROUNDED_SHARE, 4 * gamma(sample.size)) * norm_of(sample)
     if (excess > level * problem.design.norm_bounds.columns).any():
         return nothing
-    return outside, excess[outside] * (1 + 4 * UNIT)
+    return np.flatnonzero(excess + error > 0)
 
 
 def _clipped(

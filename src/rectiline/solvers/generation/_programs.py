@@ -226,7 +226,9 @@ class BoxedProgram(_Program):
     def _append_columns(
         self, cost: Vector, low: Vector, high: Vector, rows: Positions, values: Block
     ) -> None:
-        assert not low.any() and np.isfinite(high).all()
+        assert not low.any()
+        if not np.isfinite(high).all():
+            raise OverflowError("the width of a column is no finite number")
         self._model.add_columns(_vector(cost), _vector(high), rows, _dense(values))
 
     def _append_rows(self, low: Vector, high: Vector, columns: Positions, values: Block) -> None:
