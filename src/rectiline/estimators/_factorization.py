@@ -188,6 +188,19 @@ class MatrixFactorization(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self.n_features_in_ = 2
         return self
 
+    def save_certificate(self, path: Any, X: Any, y: Any, sample_weight: Any = None) -> None:
+        """Refuse: the factors are a local optimum, about which there is no proof.
+
+        Parameters
+        ----------
+        path, X, y, sample_weight
+            As for the other estimators.
+        """
+        raise TypeError(
+            "save_certificate: MatrixFactorization minimises a product of two factors, which is "
+            "not convex: each step has a proof, the fit has none."
+        )
+
     def decision_function(self, X: ArrayLike) -> Vector:
         """Return ``p_u'q_i`` with biases and intercept; unknown users and items have none."""
         check_is_fitted(self)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
@@ -13,8 +13,6 @@ from rectiline.problems import Problem
 from rectiline.problems.blocks import SplitDual
 from rectiline.solvers import solve
 from rectiline.solvers.multitask import solve_multitask
-
-Value = TypeVar("Value")
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,8 +18,10 @@ from sklearn.utils.validation import check_is_fitted
 from rectiline.estimators._base import checked_fit
 from rectiline.estimators._check import check_data, check_weight
 from rectiline.estimators._parameters import keeps_parameters
+from rectiline.estimators._proofs import proved_again
 from rectiline.estimators._quantile import QuantileRegressor
 from rectiline.estimators._regressor import PLQRegressor
+from rectiline.estimators._saved import save_steps
 from rectiline.losses import Loss
 
 
@@ -177,9 +179,59 @@ class ExpectedShortfallRegressor(RegressorMixin, BaseEstimator):  # type: ignore
         -------
         SummaryTable
         """
+        return self.shortfall_model_.summary(X, self.both_targets(X, y)[:, 1], **options)
+
+    def both_targets(self, X: Any, y: ArrayLike) -> NDArray[np.float64]:
+        """Return y and the targets of the second step, which follow from y and the quantile.
+
+        Parameters
+        ----------
+        X, y : array-like
+            The data of the fit.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, 2)
+        """
         check_is_fitted(self)
-        target = self._surrogate(self.quantile_model_.predict(X), np.asarray(y))
-        return self.shortfall_model_.summary(X, target, **options)
+        y = np.asarray(y, dtype=np.float64)
+        return np.column_stack([y, self._surrogate(self.quantile_model_.predict(X), y)])
+
+    def save_certificate(
+        self, path: Any, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> None:
+        """Write the proofs of both steps to a file that `rectiline.verify.check_all` checks.
+
+        The file is about the two columns of `both_targets`, bit by bit. Whoever doubts the second
+        one compares it with the formula of this class: the file holds the quantile's coefficients.
+
+        Parameters
+        ----------
+        path : str or path
+        X, y : array-like
+            The data of the fit.
+        sample_weight : array-like of shape (n_samples,), optional
+            The weights of the fit.
+
+        Examples
+        --------
+        >>> import io
+        >>> import numpy as np
+        >>> import rectiline as rl
+        >>> rng = np.random.default_rng(0)
+        >>> X, y, file = rng.uniform(1, 3, (200, 1)), rng.standard_normal(200), io.BytesIO()
+        >>> model = rl.ExpectedShortfallRegressor(quantile=0.9).fit(X, y)
+        >>> model.save_certificate(file, X, y)
+        >>> found = rl.verify.check_all(file, [(X, model.both_targets(X, y))])
+        >>> [one.gap < 1e-6 for one in found]
+        [True, True]
+        """
+        models = (self.quantile_model_, self.shortfall_model_)
+        again = [
+            proved_again(model, "save_certificate", X, target, sample_weight)
+            for model, target in zip(models, self.both_targets(X, y).T, strict=True)
+        ]
+        save_steps(path, again, y)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
