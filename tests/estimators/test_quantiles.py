@@ -11,7 +11,7 @@ from scipy import sparse
 from sklearn.datasets import load_diabetes
 from sklearn.metrics import d2_pinball_score
 
-from rectiline.estimators import QuantileRegressor
+from rectiline.estimators import QuantileRegressor, _non_crossing
 from rectiline.estimators._quantile_problems import StackedQuantiles
 from rectiline.losses import Expectile
 
@@ -109,6 +109,39 @@ def test_only_quantiles_that_cross_become_one_problem(monkeypatch):
             np.testing.assert_array_equal(model.coef_[k], free.coef_[k])
     proof = model.verify(X, y)
     assert proof.primal == pytest.approx(model.certificate_.primal, rel=1e-12)
+
+
+@pytest.mark.parametrize("roots", [0.05, 2.0])  # of few samples near a quantile some cross it
+@pytest.mark.parametrize("alpha", [0.0, 0.003])
+@pytest.mark.parametrize("level", [0.0, 1e5])  # a linear term that is large beside the optimum
+def test_samples_frozen_on_their_side_change_no_answer(monkeypatch, roots, alpha, level):
+    monkeypatch.setattr(_non_crossing, "_NEAR_ROOTS", roots)
+    rng = np.random.default_rng(1)
+    X = rng.standard_normal((800, 3))
+    weight = rng.uniform(0.5, 2.0, 800)
+    y = level + X.sum(axis=1) + np.exp(0.5 * X[:, 0]) * rng.standard_normal(800)
+    levels, frozen, build = [0.2, 0.5, 0.6, 0.7, 0.9], [], StackedQuantiles.problem
+
+    def noted(self, *given):
+        frozen.append(self.frozen is not None)
+        return build(self, *given)
+
+    monkeypatch.setattr(StackedQuantiles, "problem", noted)
+    model = QuantileRegressor(quantile=levels, alpha=alpha, non_crossing=True, tol=1e-8)
+    model.fit(X, y, sample_weight=weight)
+    assert any(frozen) and model.status_ == "solved"
+    assert np.diff(model.predict(X), axis=1).min() >= 0
+    b, b0 = cp.Variable((5, 3)), cp.Variable(5)
+    total, within = alpha * cp.sum(cp.abs(b)), []
+    for k, q in enumerate(levels):
+        left = y - level - X @ b[k] - b0[k]
+        total += cp.sum(cp.multiply(weight, cp.maximum(q * left, (q - 1) * left))) / weight.sum()
+        if k:
+            within.append(X @ (b[k] - b[k - 1]) + b0[k] - b0[k - 1] >= 0)
+    best = cp.Problem(cp.Minimize(total), within).solve(solver="CLARABEL")
+    assert model.certificate_.primal == pytest.approx(best, rel=1e-6)
+    assert model.certificate_.relative_gap <= 1e-8
+    assert model.verify(X, y, sample_weight=weight).relative_gap <= 1e-8
 
 
 def test_rows_without_weight_may_cross(crossing):

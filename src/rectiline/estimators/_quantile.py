@@ -203,7 +203,7 @@ class QuantileRegressor(BaseQuantile):
                 return self._solve(problems, data, clock, **changes)
 
             stacked, solution = fit_without_crossing(
-                stacked, self._region(data), singles, solve, lambda: clock.is_late
+                stacked, self._region(data), singles, solve, lambda: clock.is_late, self.tol
             )
         return replace(data, joint=stacked), [solution]
 

@@ -8,6 +8,7 @@ points x that `rectiline.estimators._non_crossing` has found.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -16,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse as sp
 
-from rectiline._typing import Vector
+from rectiline._typing import Indices, Vector
 from rectiline.constraints import Constraint, ConstraintRows, LinearInequality
 from rectiline.estimators._encode import PlainColumns
 from rectiline.estimators._tasks import FitData
@@ -26,7 +27,9 @@ from rectiline.problems import Problem
 from rectiline.problems.blocks import Encoding
 from rectiline.rows import Levels, StackedRows
 
-_SMALL = 1 << 20  # entries of a stacked X below which products with zeros cost nothing
+# A stacked X of few quantiles, or a small one, is filled: products with zeros are quicker there.
+_FEW_QUANTILES = 5
+_MOST_ENTRIES = {True: 1 << 23, False: 1 << 20}  # by whether there are few
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,6 +50,9 @@ class StackedQuantiles:
         Whether all quantiles have the same slopes.
     points : sequence of sparse matrices
         For each pair of neighbours, the points at which they must not cross.
+    frozen : ndarray of shape (n_quantiles, n_samples), optional
+        Slopes of the losses of samples that stay on their side of a quantile, NaN for the others:
+        only these are rows of the problem, and the frozen ones a linear term.
     """
 
     data: FitData
@@ -56,6 +62,7 @@ class StackedQuantiles:
     rows: ConstraintRows
     shares_slopes: bool = False
     points: Sequence[Any] = ()
+    frozen: NDArray[np.float64] | None = None
 
     @property
     def m(self) -> int:
@@ -87,25 +94,45 @@ class StackedQuantiles:
         if data.rows is not None:
             rows, encoding = StackedRows(data.rows, shape), Encoding("residual", levels=self.m)
             return Problem.on_encoded_rows(rows, losses, encoding, penalty, constraints, False)
-        n = data.n_samples
+        level, row = np.nonzero(self._is_listed)
         return Problem(
-            self._design(shape),
-            np.tile(data.y, self.m),
+            self._design(shape, row, level),
+            data.y[row],
             loss=losses,
             penalty=penalty,
             constraints=constraints,
-            sample_weight=np.tile(shape.factor * data.weight, self.m),
+            sample_weight=shape.factor * data.weight[row],
             fit_intercept=False,
-            loss_index=np.repeat(np.arange(self.m), n),
+            loss_index=level,
+            linear=None if self.frozen is None else self._frozen_slopes(self.frozen),
             feature_names=None if names is None else self._columns(names, levels),
         )
 
-    def _design(self, shape: Levels) -> Any:
+    @property
+    def _is_listed(self) -> NDArray[np.bool_]:
+        if self.frozen is None:
+            return np.ones((self.m, self.data.n_samples), dtype=bool)
+        return np.isnan(self.frozen)
+
+    def _frozen_slopes(self, frozen: NDArray[np.float64]) -> Vector:
+        slopes = np.where(np.isnan(frozen), 0.0, frozen)
+        return self.pack(np.asarray(slopes @ self.data.X), slopes.sum(axis=1))
+
+    def all_multipliers(self, listed: Vector) -> Vector:
+        """Return the multipliers of all samples from those of the problem."""
+        if self.frozen is None:
+            return listed
+        sample = self.frozen.copy()
+        sample[self._is_listed] = listed[: np.count_nonzero(self._is_listed)]
+        return sample.ravel()
+
+    def _design(self, shape: Levels, row: Indices, level: Indices) -> Any:
         """Return X once for each quantile; sparse unless they share its columns or it is small."""
-        n, m, X = self.data.n_samples, self.m, self.data.X
+        X = self.data.X
         X = sp.csr_array(X) if sp.issparse(X) else X
-        stacked = shape.stack(X, np.tile(np.arange(n), m), np.repeat(np.arange(m), n))
-        is_filled = self.shares_slopes or stacked.shape[0] * stacked.shape[1] <= _SMALL
+        stacked = shape.stack(X, row, level)
+        is_small = math.prod(stacked.shape) <= _MOST_ENTRIES[self.m <= _FEW_QUANTILES]
+        is_filled = self.shares_slopes or is_small
         return stacked.toarray() if is_filled and not sp.issparse(X) else stacked
 
     def _penalty(self, n_columns: int) -> Penalty | None:
@@ -116,14 +143,12 @@ class StackedQuantiles:
 
     def _crossing_rows(self) -> list[Constraint]:
         """Return the steps from each quantile to the next at their points."""
-        steps = np.diff(np.eye(self.m), axis=0)
-        parts = []
-        for step, x in zip(steps, self.points, strict=False):
-            own = [sp.kron(step[None], np.ones((x.shape[0], 1)))] if self.fit_intercept else []
-            parts.append(sp.hstack([sp.kron(step[None], x), *own]))
-        if not any(part.shape[0] for part in parts):
+        counts = [x.shape[0] for x in self.points]
+        if not any(counts):
             return []
-        return [LinearInequality(sp.csr_array(sp.vstack(parts)))]
+        x, level = sp.csr_array(sp.vstack(self.points)), np.repeat(np.arange(len(counts)), counts)
+        below, above = (self.shape.stack(x, np.arange(level.size), level + k) for k in (0, 1))
+        return [LinearInequality(sp.csr_array(above - below))]
 
     def _columns(self, names: Sequence[str], levels: Sequence[float]) -> list[str]:
         """Return names for the columns of the problem."""
