@@ -5,10 +5,13 @@ Run as a script on a folder of tables (``NAME.npz`` with ``X`` and ``y``, or ``d
 
     python tests/real_rows.py FOLDER --tables adult abalone --seconds 600
 
-Each problem must be solved to 1e-8, or be refused with a reason. The exit code counts the others.
+Dask is a source where it is installed, and Spark Connect where pysail is, by its own server. Each
+problem must be solved to 1e-8, or be refused with a reason. The exit code counts the others.
 """
 
 import argparse
+import functools
+import importlib.util
 import itertools
 import sys
 import tempfile
@@ -95,7 +98,32 @@ def svmlight(X, y, folder):
     return rl.rows.from_svmlight(folder / "t.svm", n_features=X.shape[1], zero_based=True)
 
 
-SOURCES = {one.__name__: one for one in (arrays, stream, npy, parquet, svmlight)}
+def dask(X, y, folder):
+    import dask.array as da
+
+    step = -(-len(y) // 7)
+    X = da.from_array(X, chunks=(step, X.shape[1]), asarray=False)
+    return rl.rows.from_dask(X, da.from_array(y, chunks=step))
+
+
+@functools.cache
+def spark_session():
+    """Return a session of Spark Connect on a server that lasts as long as this process."""
+    from pysail.spark import SparkConnectServer
+    from pyspark.sql import SparkSession
+
+    server = SparkConnectServer()
+    server.start(background=True)
+    address = f"sc://localhost:{server.listening_address[1]}"
+    return SparkSession.builder.remote(address).getOrCreate(), server
+
+
+def spark(X, y, folder):
+    return parquet(X, y, folder).on(rl.rows.spark(spark_session()[0]))
+
+
+SOURCES = {one.__name__: one for one in (arrays, stream, npy, parquet, svmlight, dask, spark)}
+NEEDS = {"dask": "dask", "spark": "pysail"}
 
 
 def terms(kind, problem, n):
@@ -146,7 +174,10 @@ def main():
         classes = np.where(y > np.median(y), 1.0, -1.0)
         classes = classes if np.unique(classes).size == 2 else np.where(y == y.max(), 1.0, -1.0)
         for source in options.sources:
-            if sp.issparse(X) and source in ("npy", "parquet"):
+            if sp.issparse(X) and source in ("npy", "parquet", "spark"):
+                continue
+            if importlib.util.find_spec(NEEDS.get(source, "numpy")) is None:
+                print(f"{name} {source}: skipped, {NEEDS[source]} is not installed")
                 continue
             with tempfile.TemporaryDirectory() as folder:
                 for targets, of in ((y, "residual"), (classes, "margin")):

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse as sp
 from sklearn.base import clone
+from sklearn.datasets import load_diabetes
 
 import rectiline as rl
 from rectiline.rows import Levels, StackedRows
@@ -41,6 +42,16 @@ SOURCES = {
 
 def quantiles(tol=1e-8, **given):
     return rl.QuantileRegressor(quantile=LEVELS, tol=tol, **given)
+
+
+@pytest.mark.parametrize("region", [True, "box"])
+def test_non_crossing_of_real_rows_is_proved_to_nine_digits(region):
+    X, y = load_diabetes(return_X_y=True)
+    model = rl.QuantileRegressor(quantile=[0.1, 0.5, 0.9], alpha=0, non_crossing=region, tol=1e-9)
+    memory = clone(model).fit(X, y)
+    model.fit(rl.rows.from_arrays(X, y, block_rows=64))
+    assert model.solution_.status == "solved" and model.solution_.passes <= 3
+    assert model.solution_.objective == pytest.approx(memory.solution_.objective, rel=1e-8)
 
 
 @pytest.mark.parametrize("source", SOURCES)

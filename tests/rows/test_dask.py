@@ -5,6 +5,7 @@ import signal
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 import rectiline as rl
 from rectiline.rows import Block
@@ -112,6 +113,17 @@ def test_data_frames(client):
     rows = rl.rows.from_dask(dd.from_pandas(frame, npartitions=4), target="y", client=client)
     with pytest.raises(ValueError, match=r"row 33, column 'b' is null\. Impute"):
         list(rows.map_blocks(sums, np.ones(4)))
+
+
+def test_partitions_may_be_sparse():
+    rng = np.random.default_rng(0)
+    X = sp.random_array((3_000, 6), density=0.3, rng=rng, format="csr")
+    y = X @ np.arange(6.0) + 0.1 * rng.standard_normal(3_000)
+    rows = rl.rows.from_dask(da.from_array(X, chunks=(700, 6), asarray=False), y)
+    found = rl.solve(rl.Problem(rows, loss="absolute"), tol=1e-8)
+    memory = rl.solve(rl.Problem(X, y, loss="absolute"), tol=1e-8)
+    assert rows.n_rows == 3_000 and next(iter(rows)).is_sparse
+    assert found.objective == pytest.approx(memory.objective, rel=1e-7)
 
 
 def test_without_a_client_partitions_are_computed_here():

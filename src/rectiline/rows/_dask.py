@@ -91,7 +91,7 @@ class DaskRows(RowBlocks):
         if client is not None:
             flat = iter(client.persist([one for part in parts for one in part]))
             parts = [[next(flat) for _ in part] for part in parts]
-        tasks = [dask.delayed(len)(part[0]) for part in parts]
+        tasks = [dask.delayed(_n_rows)(part[0]) for part in parts]
         if client is None:
             lengths = dask.compute(*tasks, scheduler="synchronous")
         else:
@@ -121,6 +121,10 @@ def _array_block(start: int, given: tuple[bool, np.dtype[Any]], *part: Any) -> B
     block = array_block(part[0], y, weight[0] if weight else None, start, f"from row {start} on: ")
     refuse_non_finite(block)
     return block.cast(dtype)
+
+
+def _n_rows(part: Any) -> int:
+    return int(part.shape[0])  # sparse arrays have no len()
 
 
 class _Delayed:

@@ -90,6 +90,7 @@ class RowRun:
     was_good: bool = True
     is_rough: bool = False  # whether the reduced problem was not solved well enough
     is_precise: bool = False  # whether sums over frozen rows are nearly exact
+    is_unbalanced: bool = False  # whether the last multipliers left free columns unbalanced
     aim: float = _AIM
 
     # ---- the first split ------------------------------------------------------------------------
@@ -154,7 +155,9 @@ class RowRun:
 
     def _solve(self, near: NearRows, target: float) -> Reduced:
         assert self.frozen is not None
-        return solve_reduced(self.problem, near, self.frozen, self.objective, target)
+        return solve_reduced(
+            self.problem, near, self.frozen, self.objective, target, self.is_unbalanced
+        )
 
     def query(self) -> Query:
         """Return what to ask of a pass: judge the candidate, and split around it."""
@@ -177,8 +180,8 @@ class RowRun:
         """Return how far rows will count as near around the candidate.
 
         A step after which the gap is small leaves little to move. A step that did not help has
-        gone too far for the rows that were near: more of them stay, if they are not too many. If
-        no rows have crossed a knot, the same rows are solved again, more accurately.
+        gone too far for the rows that were near: they stay, beside more of them if they are not too
+        many. If no rows have crossed a knot, the same rows are solved again, more accurately.
         """
         assert self.near is not None
         reach, keeps = self.split.reach, False
@@ -188,8 +191,9 @@ class RowRun:
             keeps = True
         elif self.was_good:
             reach *= _NARROWER
-        elif self.plan.may_widen(self.near.rows.size):
-            reach, keeps = reach * _WIDER, True
+        else:
+            keeps = True
+            reach *= _WIDER if self.plan.may_widen(self.near.rows.size) else 1.0
         return replace(self.split, reach=max(reach, 1e-9), keeps_listed=keeps)
 
     def take(self, totals: Totals) -> None:
@@ -236,6 +240,7 @@ class RowRun:
             is_last = self.is_precise or self.problem.is_in_memory  # the driver proves it sharply
             self.next = Next.STOP if is_last else Next.RESOLVE
             self.is_precise = True
+            self.is_unbalanced = math.isfinite(certificate.radius)
 
 
 def _on_all_rows(dual: SplitDual, frozen: Vector) -> DualPoint:
