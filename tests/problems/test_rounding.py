@@ -283,3 +283,23 @@ def test_multipliers_outside_the_dual_range_are_paid_for(strength, size):
     for tol in (None, 0.0, 1e-6):
         proof = problem.prove(np.array([size]), 0.0, np.array([0.0, 1.0]), tol)
         assert Fraction(proof.certificate.gap) >= gap > 0
+
+
+@pytest.mark.parametrize("on_rows", [False, True], ids=["arrays", "rows"])
+@pytest.mark.parametrize("loss", ["absolute", Pinball(0.3), EpsilonInsensitive(1e-3)], ids=repr)
+@pytest.mark.parametrize("seed", range(4))
+def test_exact_fits_without_a_penalty_are_solved(seed, loss, on_rows):
+    """The optimum is what rounding of y leaves, and its gap a share of that which nobody reaches.
+
+    They ended as "precision_limit" with relative gaps of 1e-3 to 0.3.
+    """
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(200, 5)) * 10.0 ** rng.uniform(-3, 3, size=5)
+    truth = rng.normal(size=5)
+    y = X @ truth + 1.0
+    given = (rl.rows.from_arrays(X, y, block_rows=60),) if on_rows else (X, y)
+    solution = rl.solve(rl.Problem(*given, loss=loss, penalty=None))
+    assert solution.status == "solved"
+    assert solution.certificate.gap <= 2.0**-48 * np.abs(y).sum()
+    if loss == "absolute":
+        np.testing.assert_allclose(solution.coef, truth, rtol=1e-8)

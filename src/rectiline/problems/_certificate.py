@@ -97,6 +97,11 @@ class DualPoint:
         return DualPoint(factor * self.sample, factor * self.inequality, factor * self.equality)
 
 
+def distance_from_zero(low: float, high: float) -> float:
+    """Return how far an interval is away from zero."""
+    return max(low, -high, 0.0)
+
+
 @dataclass(frozen=True, slots=True)
 class Certificate:
     """A primal value, a lower bound on the optimum, and how far constraints are violated.
@@ -209,12 +214,16 @@ class Certificate:
         """
         if not self.relative_violation <= feasibility_tol:
             return False
-        return self.relative_gap <= tol or self._is_zero_level
+        return self.relative_gap <= tol or (self._away == 0.0 and self.is_rounding)
 
     @property
-    def _is_zero_level(self) -> bool:
-        contains_zero = self.dual <= 0.0 <= self.primal + self.rounding
-        return contains_zero and self.gap <= ZERO_LEVEL * self.scale
+    def is_rounding(self) -> bool:
+        """Whether objective and gap are what rounding of the targets costs: the fit is exact."""
+        return max(self.gap, self._away) <= ZERO_LEVEL * self.scale
+
+    @property
+    def _away(self) -> float:
+        return distance_from_zero(self.dual, self.primal + self.rounding)
 
     def limited_by_rounding(self, tol: float) -> bool:
         """Whether rounding keeps the pair from being certified to ``tol``.

@@ -379,12 +379,14 @@ class Run:
     def limited(self, status: Status) -> Status:
         """Return the status after a last look at the best pair with the sharpest bound on rounding.
 
-        That may prove the target after all, or that rounding keeps it out of reach.
+        That may prove the target after all, or that rounding keeps it out of reach. The optimum of
+        an exact fit is the rounding of its targets: no answer is better than one within it.
         """
         if status in (Status.STALLED, Status.ITERATION_LIMIT):
             self.best.tol = self.limits.tol
             limited = self.best.sharpen()
-            if self.best.certificate.holds(self.limits.tol):
+            best = self.best.certificate
+            if best.holds(math.inf if best.is_rounding else self.limits.tol):
                 return Status.SOLVED
             if limited:
                 return Status.PRECISION_LIMIT

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
-from rectiline.problems._certificate import Certificate
+from rectiline.problems._certificate import Certificate, distance_from_zero
 
 if TYPE_CHECKING:
     from rectiline.problems._terms import PenaltyTerms
@@ -56,7 +56,7 @@ class CertificateTerms(NamedTuple):
     terms: list[Term]
     at_zero: Callable[[], Term]
     excess: float
-    scale: Callable[[float], float]
+    scale: Callable[[float, float], float]
     radius: float = math.inf
 
 
@@ -98,8 +98,7 @@ def close(program: Program, coef: Any, terms: CertificateTerms) -> Closed:
     upper = (gap.upper + error) * (1.0 + _MARGIN)
     if math.isfinite(primal) and math.isfinite(upper):
         rounding = upper - gap.value
-        contains_zero = primal - upper <= 0.0 <= primal + rounding
-        scale = terms.scale(gap.value) if contains_zero else 0.0
+        scale = terms.scale(gap.value, distance_from_zero(primal - upper, primal + rounding))
     else:  # rounding is to blame unless the bound is infinite anyway
         upper, scale = math.inf, 0.0
         rounding = math.inf if gap.value < math.inf else 0.0

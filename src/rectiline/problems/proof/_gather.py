@@ -199,10 +199,10 @@ def _certificate_terms(
     """Return what `close` needs, from q in the dual range and the terms of the rows."""
     least = problem.least_loss + (0.0 if frozen is None else frozen.least_loss)
 
-    def scale(gap: float) -> float:
+    def scale(gap: float, away: float) -> float:
         if frozen is not None:
             return abs(frozen.loss_at_zero)
-        return size_of_terms(problem, b, b0, gap)
+        return size_of_terms(problem, b, b0, gap, away)
 
     excess = max(rows.loss - least, 0.0)
     loss, loss_error, terms, at_zero = rows

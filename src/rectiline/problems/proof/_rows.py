@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 # How far from a minimum rounding may leave an argument, as a share of the size of its terms: next
 # to a kink, and where the loss is curved, so that the square of this share counts.
 _KINK_LEVEL, _CURVED_LEVEL = 2.0**-50, 2.0**-40
+_NEARLY_NOTHING = (
+    2.0**-20
+)  # share of the loss at zero above which an optimum is not asked if it is 0
 
 
 class RowTerms(NamedTuple):
@@ -90,14 +93,17 @@ def _constraint_terms(measured: PairProducts, point: DualPoint, share: float) ->
     return [Term(gap, margin * float(dual[used] @ largest[used]))]
 
 
-def size_of_terms(problem: Problem, b: Vector, b0: float, gap: float) -> float:
+def size_of_terms(problem: Problem, b: Vector, b0: float, gap: float, away: float) -> float:
     """Return ``2**52`` times what rounding of the arguments of the losses may cost.
 
-    0.0 where `gap` is too large for that to matter. Arguments are rounded in proportion to their
-    terms: the products of a row, the intercept, the target and the knots that they are compared
-    with. Coefficients of a problem with a linear term may be without bound, so that their products
-    prove nothing: there the terms are those of the data, and the linear term itself.
+    0.0 where `gap`, or how far the optimum is away from zero, is too large for that to matter.
+    Arguments are rounded in proportion to their terms: the products of a row, the intercept, the
+    target and the knots that they are compared with. Coefficients of a problem with a linear term
+    may be without bound, so that their products prove nothing: there the terms are those of the
+    data, and the linear term itself.
     """
+    if away > _NEARLY_NOTHING * abs(problem.loss_at_zero):
+        return 0.0
     costs = [_costs_of_rounding(one.curve) for one in problem.losses]
     slope, bend, knot = np.array(costs).T[
         :, 0 if problem.loss_index is None else problem.loss_index
@@ -108,7 +114,7 @@ def size_of_terms(problem: Problem, b: Vector, b0: float, gap: float) -> float:
     norms = problem.design.norm_bounds
     reach = norms.rows * norm_of(norms.scale * b)
     with np.errstate(over="ignore", invalid="ignore"):
-        if not gap <= ZERO_LEVEL * _cost(problem, fixed + reach, slope, bend):
+        if not max(gap, away) <= ZERO_LEVEL * _cost(problem, fixed + reach, slope, bend):
             return 0.0
         sizes = fixed + _core.twofold_dot(problem.design.view, b)[3]
         return _cost(problem, sizes, slope, bend)

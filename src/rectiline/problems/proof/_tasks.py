@@ -115,7 +115,7 @@ def _closed(
         terms=terms,
         at_zero=at_zero,
         excess=max(loss - problem.least_loss, 0.0),
-        scale=lambda gap: sum(size_of_terms(one, u, b0, gap) for one, u, b0, _ in pairs),
+        scale=lambda *level: sum(size_of_terms(one, u, b0, *level) for one, u, b0, _ in pairs),
         radius=radius,
     )
     return close(problem, U, certified)
