@@ -1,8 +1,11 @@
 """Contradictory constraints are proved to be so; the proof is checked here by its own formula."""
 
+import io
+
 import numpy as np
 import pytest
 from cases import GENERAL
+from random_problems import random_problem
 from scipy import sparse
 
 import rectiline as rl
@@ -186,3 +189,12 @@ def test_random_systems_are_decided_either_way(seed):
         assert problem.violation(moved)[1] <= 1e-9
     else:
         check_proof(problem, found.proof)
+
+
+def test_rounding_in_the_multipliers_of_other_rows_hides_no_contradiction():
+    """The linear program leaves 1e-15 on rows whose multipliers are zero."""
+    solution = rl.solve(random_problem(9107, 996).problem())
+    assert solution.status == "infeasible"
+    file = io.BytesIO()
+    solution.save(file)
+    assert rl.verify.check(file) is None

@@ -7,6 +7,7 @@ are a Farkas certificate.
 
 from __future__ import annotations
 
+import itertools
 from typing import NamedTuple
 
 import numpy as np
@@ -25,6 +26,7 @@ _MARGIN = 1e-3  # of the norm of a row: violated ones are to have this slack
 _RIDGE = 1e-10  # of the mean curvature
 _EQUALITY = 1e6  # how much more than inequalities they weigh
 _SLACK_CAP = 1.0  # the slack is bounded so that the program always has an optimum
+_NO_MULTIPLIER = 1e-12  # of the largest: what the program leaves of multipliers that are zero
 _FAR_OFF = 1e8  # distance of a row from zero beyond which it is left out where the program fails
 
 
@@ -74,8 +76,9 @@ def check_feasibility(rows: ConstraintRows, stacked: StackedRows) -> Feasibility
     point, own, nu = found
     xi = np.zeros(m)
     xi[used] = own
-    for sign in (1.0, -1.0):
-        dual = scale * np.concatenate([xi, sign * nu])
+    for sign, least in itertools.product((1.0, -1.0), (_NO_MULTIPLIER, 0.0)):
+        dual = np.concatenate([xi, sign * nu])
+        dual = scale * np.where(np.abs(dual) > least * np.abs(dual).max(initial=0.0), dual, 0.0)
         certificate = _farkas(rows, stacked, dual)
         if certificate is not None:
             return Feasibility(None, certificate)
