@@ -179,6 +179,19 @@ def test_many_columns_without_a_price_and_with_many_rows_go_to_interior():
     assert rl.solve(problem).status == "solved"
 
 
+@pytest.mark.parametrize(
+    ("n", "d", "density", "first"),
+    [(1500, 300, 0.02, "interior"), (600, 1500, 0.03, "interior"), (600, 1500, 0.002, "smoothed")],
+)
+def test_sparse_linear_programs_with_small_systems_go_to_interior(n, d, density, first):
+    rng = np.random.default_rng(0)
+    X = sp.random_array((n, d), density=density, rng=rng, data_sampler=rng.standard_normal)
+    y = X @ rng.standard_normal(d) + rng.standard_normal(n)
+    largest = np.abs(X.T @ np.sign(y)).max()
+    problem = rl.Problem(X.tocsr(), y, Absolute(), L1(0.02 * largest), fit_intercept=False)
+    assert choose(problem)[0].method.name == first
+
+
 def test_a_wide_dense_elastic_net_goes_to_interior():
     """Sweeps over 4,000 columns under L1 took 12 s where systems of 200 rows take 0.15 s."""
     rng = np.random.default_rng(0)
