@@ -181,7 +181,7 @@ def test_many_columns_without_a_price_and_with_many_rows_go_to_interior():
 
 @pytest.mark.parametrize(
     ("n", "d", "density", "first"),
-    [(1500, 300, 0.02, "interior"), (600, 1500, 0.03, "interior"), (600, 1500, 0.002, "smoothed")],
+    [(1500, 300, 0.02, "interior"), (600, 1500, 0.03, "interior"), (600, 1500, 0.007, "smoothed")],
 )
 def test_sparse_linear_programs_with_small_systems_go_to_interior(n, d, density, first):
     rng = np.random.default_rng(0)
