@@ -9,9 +9,6 @@ from scipy import linalg
 from rectiline._typing import Matrix
 
 _ENTRIES_PER_COPY = 1 << 17  # entries of a matrix that are copied at a time
-_DEPENDENT_LENGTH = (
-    1e-6  # of a unit vector: what is left of one that lies in the span of the others
-)
 
 
 class LeftFactor:
@@ -36,12 +33,7 @@ class LeftFactor:
 
     def __init__(self, A: Matrix) -> None:
         self._A, self._is_tall = A, A.shape[0] > A.shape[1]
-        if self._is_tall:
-            triangle = _triangle(A)
-            _, self.sizes, right = np.linalg.svd(triangle)
-            self._short: Matrix = right.T
-        else:
-            self._short, self.sizes, _ = np.linalg.svd(_triangle(A.T).T)
+        self._short, self.sizes, _ = np.linalg.svd(_triangle(A if self._is_tall else A.T).T)
 
     def vectors(self, kept: NDArray[np.bool_]) -> Matrix:
         """Return some left singular vectors, orthonormal to rounding."""
@@ -49,8 +41,13 @@ class LeftFactor:
             return np.ascontiguousarray(self._short[:, kept])
         if not kept.any():
             return np.zeros((self._A.shape[0], 0))
+        # Vectors of small singular values inherit errors along those of large ones, which
+        # orthogonalisation takes out again; in place, by columns as LAPACK wants them.
         scaled = self._short[:, kept] / np.maximum(self.sizes[kept], 1e-300)
-        return _orthonormal(self._A @ scaled)
+        vectors = (scaled.T @ self._A.T).T
+        basis, corner = linalg.qr(vectors, mode="economic", overwrite_a=True, check_finite=False)
+        basis *= np.where(np.diag(corner) < 0, -1.0, 1.0)
+        return np.asarray(basis)
 
     def overlaps(self, basis: Matrix, kept: NDArray[np.bool_]) -> Matrix:
         """Return the inner products of some left singular vectors (rows) with a basis."""
@@ -70,26 +67,6 @@ def _triangle(A: Matrix) -> Matrix:
         block = np.concatenate([triangle, A[first : first + rows]])
         triangle = np.asarray(np.linalg.qr(block, mode="r"))
     return triangle
-
-
-def _orthonormal(V: Matrix) -> Matrix:
-    """Make the columns of a tall matrix orthonormal, the first ones first; V is overwritten.
-
-    Vectors of small singular values inherit errors along those of large ones, which triangular
-    orthogonalisation takes out again.
-    """
-    for _ in range(2):  # twice is enough for orthogonality to rounding
-        triangle = _triangle(V)
-        lengths = np.abs(np.diag(triangle))
-        if not lengths.min() > _DEPENDENT_LENGTH * max(1.0, lengths.max()):
-            basis, corner = np.linalg.qr(V)
-            return np.asarray(basis * np.where(np.diag(corner) < 0, -1.0, 1.0))
-        triangle *= np.where(np.diag(triangle) < 0, -1.0, 1.0)[:, None]
-        rows = max(1, _ENTRIES_PER_COPY // V.shape[1])
-        for first in range(0, V.shape[0], rows):
-            part = V[first : first + rows]
-            part[:] = linalg.solve_triangular(triangle, part.T, trans=1, check_finite=False).T
-    return V
 
 
 def column_blocks(d: int, m: int) -> list[slice]:
