@@ -106,6 +106,19 @@ def test_joint_fits_say_which_penalties_they_take():
     ridge = QuantileRegressor(quantile=[0.2, 0.8], alpha=0.1, shared_slopes=True, penalty="l2")
     same = QuantileRegressor(quantile=[0.2, 0.8], alpha=0.1, shared_slopes=True, l1_ratio=0.0)
     np.testing.assert_allclose(ridge.fit(X, Y).coef_, same.fit(X, Y).coef_)
+    adaptive = {"penalty": "l1", "penalty_params": {"weights": "adaptive"}}
+    with pytest.raises(ValueError, match="without adaptive weights"):
+        model.set_params(**adaptive).fit(X, Y)
+
+
+@pytest.mark.parametrize("joint", ["non_crossing", "shared_slopes"])
+def test_weights_of_an_l1_penalty_are_units_of_columns(joint):
+    options = {"quantile": [0.2, 0.5, 0.8], "alpha": 0.05, "penalty": "l1", joint: True}
+    weights = 1.0 + np.arange(X.shape[1])
+    given = QuantileRegressor(**options, penalty_params={"weights": weights}).fit(X, Y)
+    scaled = QuantileRegressor(**options).fit(X / weights, Y)
+    np.testing.assert_allclose(given.coef_, scaled.coef_ / weights, atol=1e-6)
+    assert (given.coef_ == 0.0).any() and given.coef_.any()
 
 
 def test_active_constraints_leave_no_standard_errors():

@@ -13,10 +13,16 @@ from numpy.typing import ArrayLike
 
 from rectiline import rows as row_sources
 from rectiline._polling import Clock
+from rectiline._typing import Vector
 from rectiline.estimators._check import as_numpy, column_names
 from rectiline.estimators._docs import documented
 from rectiline.estimators._non_crossing import Region, fit_without_crossing
-from rectiline.estimators._parameters import TableParameters, TermParameters, keeps_parameters
+from rectiline.estimators._parameters import (
+    TableParameters,
+    TermParameters,
+    is_adaptive,
+    keeps_parameters,
+)
 from rectiline.estimators._proofs import ProvedAgain
 from rectiline.estimators._quantile_base import BaseQuantile
 from rectiline.estimators._quantile_problems import StackedQuantiles
@@ -34,7 +40,6 @@ from rectiline.solvers import Solution
 # Newton's method: 0.6 instead of 3.2 s for 25 quantiles of 1,000 x 20 with 20 points a pair.
 _MANY_POINTS = 15
 _DEFAULT_ALPHA = 1.0  # that of scikit-learn
-_JOINT_PENALTIES = ("elasticnet", "l1", "l2", None)
 
 
 @documented()
@@ -65,8 +70,8 @@ class QuantileRegressor(BaseQuantile):
         Composite quantile regression: one slope vector for all quantiles, own intercepts. The
         loss is the mean over the quantiles, and they cannot cross.
     penalty : str, Penalty or None, default="elasticnet"
-        The penalty on the coefficients, times alpha; see `PLQRegressor`. Joint fits take no
-        other than "elasticnet", "l1" and "l2".
+        The penalty on the coefficients, times alpha; see `PLQRegressor`. Joint fits take sums
+        over columns only, such as "elasticnet", "l1" and "l2".
     penalty_params : dict, optional
         ``{"groups": ...}`` for "group" and "sparse_group", ``{"weights": ...}`` for "l1",
         ``{"q": ...}`` or ``{"strengths": ...}`` for "slope".
@@ -146,21 +151,20 @@ class QuantileRegressor(BaseQuantile):
     def _always_lists(self) -> bool:  # type: ignore[override]
         return self._is_list and not self._is_joint
 
-    def _joint_strengths(self, data: FitData) -> tuple[float, float]:
-        """Return the strengths of the L1 norm and of the ridge."""
-        by_name = not isinstance(self.penalty, Penalty) and self.penalty in _JOINT_PENALTIES
-        if not by_name or self.penalty_params:
-            given = f"penalty_params={self.penalty_params!r}" if by_name else ""
+    def _joint_strengths(self, data: FitData) -> tuple[Vector, Vector]:
+        """Return the strengths of the ridge and of the L1 norm for each column."""
+        penalty = self._penalty(self._strength(data))
+        if penalty is None:
+            return np.zeros(self.n_features_in_), np.zeros(self.n_features_in_)
+        adds_up = isinstance(penalty, Penalty) and not is_adaptive(self)
+        parts: Any = penalty.separable(self.n_features_in_) if adds_up else None
+        if parts is None:
             raise ValueError(
-                f"{given or f'penalty={self.penalty!r}'}: quantiles that are fitted jointly "
-                "(non_crossing, shared_slopes) take 'elasticnet', 'l1', 'l2' or None, without "
-                "penalty_params."
+                f"penalty={self.penalty!r}, penalty_params={self.penalty_params!r}: quantiles that "
+                "are fitted jointly (non_crossing, shared_slopes) take penalties that are sums "
+                "over columns ('elasticnet', 'l1', 'l2'), without adaptive weights."
             )
-        if self.penalty is None:
-            return 0.0, 0.0
-        share = {"elasticnet": self.l1_ratio, "l1": 1.0, "l2": 0.0}[self.penalty]
-        strength = self._strength(data)
-        return share * strength, (1.0 - share) * strength
+        return parts[0], parts[1]
 
     def _stacked(self, data: FitData) -> StackedQuantiles:
         """Return the one problem of all quantiles, from the lowest to the highest."""

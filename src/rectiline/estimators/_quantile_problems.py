@@ -42,8 +42,8 @@ class StackedQuantiles:
     losses : sequence of Loss
         From the lowest quantile to the highest.
     fit_intercept : bool
-    strengths : tuple of float
-        Of the L1 norm and of the ridge.
+    strengths : pair of ndarray of shape (d,)
+        Of the ridge and of the L1 norm, for each column of X.
     rows : ConstraintRows
         What the slopes of each quantile obey.
     shares_slopes : bool
@@ -58,7 +58,7 @@ class StackedQuantiles:
     data: FitData
     losses: Sequence[Loss]
     fit_intercept: bool
-    strengths: tuple[float, float]
+    strengths: tuple[Vector, Vector]
     rows: ConstraintRows
     shares_slopes: bool = False
     points: Sequence[Any] = ()
@@ -136,10 +136,11 @@ class StackedQuantiles:
         return stacked.toarray() if is_filled and not sp.issparse(X) else stacked
 
     def _penalty(self, n_columns: int) -> Penalty | None:
-        if not any(self.strengths):
+        if not any(one.any() for one in self.strengths):
             return None
-        pays = np.arange(n_columns) < self._n_slopes
-        return Columnwise(*(strength * pays for strength in self.strengths))
+        copies, free = self._n_slopes // self.d, np.zeros(n_columns - self._n_slopes)
+        l2, l1 = (np.append(np.tile(one, copies), free) for one in self.strengths)
+        return Columnwise(l1, l2)
 
     def _crossing_rows(self) -> list[Constraint]:
         """Return the steps from each quantile to the next at their points."""

@@ -44,13 +44,8 @@ def plot(
         markersize=4,
         color=line.get_color(),
     )
-    ax.set_xlabel(_ARGUMENT[of])
-    ax.set_ylabel("loss")
-    ax.set_title(
-        "\n".join(
-            textwrap.wrap(title, _TITLE_CHARACTERS, max_lines=_TITLE_LINES, placeholder=" ...")
-        )
-    )
+    lines = textwrap.wrap(title, _TITLE_CHARACTERS, max_lines=_TITLE_LINES, placeholder=" ...")
+    ax.set(xlabel=_ARGUMENT[of], ylabel="loss", title="\n".join(lines))
     if label is not None:
         ax.legend()
     return ax

@@ -124,6 +124,5 @@ class CoefficientDisplay(Display):
             self.bands_.append(panel.fill_between(self.quantiles, low, high, **look))
             self.lines_ += panel.plot(self.quantiles, self.coef[:, k], color="C0", marker=".")
             panel.axhline(0.0, color="0.6", linewidth=0.8)
-            panel.set_xlabel("quantile")
-            panel.set_title(short(name))
+            panel.set(xlabel="quantile", title=short(name))
         panels[0].set_ylabel(f"coefficient, {100 * self.level:g} % band")

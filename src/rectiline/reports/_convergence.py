@@ -112,7 +112,6 @@ class ConvergenceDisplay(Display):
             for k in begin if len(begin) > 1 else ():  # each stage is named where it begins
                 at = (where[k], gaps[k])
                 ax.annotate(names[k], at, (4, 6), textcoords="offset points", fontsize="small")
-        ax.set_yscale("log")
-        ax.set_xlabel("seconds" if against == "seconds" else "iterations")
-        ax.set_ylabel("certified relative gap")
+        unit = "seconds" if against == "seconds" else "iterations"
+        ax.set(yscale="log", xlabel=unit, ylabel="certified relative gap")
         ax.legend()

@@ -133,6 +133,5 @@ class CoverageDisplay(Display):
         )
         look = {"color": "C0", "marker": "o", "linestyle": "", "label": "observed", **style}
         (self.line_,) = ax.plot(self.nominal, self.observed, **look)
-        ax.set_xlabel("level of the quantile")
-        ax.set_ylabel("share of targets below it")
+        ax.set(xlabel="level of the quantile", ylabel="share of targets below it")
         ax.legend()

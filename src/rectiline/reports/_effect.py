@@ -76,7 +76,6 @@ class PartialEffectDisplay(Display):
             if np.isfinite(lower).any():
                 ax.fill_between(effect.grid, lower, upper, alpha=0.2, color=line.get_color())
             self.lines_.append(line)
-        ax.set_xlabel(effect.variable)
-        ax.set_ylabel(effect.term)
+        ax.set(xlabel=effect.variable, ylabel=effect.term)
         if self.labels is not None:
             ax.legend()

@@ -115,9 +115,7 @@ class FairnessDisplay(Display):
         self.lines_ += other.plot(
             self.tolerances, self.differences, **{"label": "difference", "color": "C1", **look}
         )
-        ax.set_xscale("log")
-        ax.set_xlabel("tolerance")
-        ax.set_ylabel("accuracy")
+        ax.set(xscale="log", xlabel="tolerance", ylabel="accuracy")
         other.set_ylabel("largest difference of mean decisions")
         ax.legend(handles=self.lines_)
 

@@ -105,6 +105,5 @@ class LossDisplay(Display):
             seen = knots[(knots > self.span[0]) & (knots < self.span[1])]
             t = np.union1d(np.linspace(*self.span, 401), seen)
             self.lines_ += ax.plot(t, loss.curve.value(t), **{"label": short(name), **style})
-        ax.set_xlabel(_ARGUMENT[self.losses[0].of])
-        ax.set_ylabel("loss")
+        ax.set(xlabel=_ARGUMENT[self.losses[0].of], ylabel="loss")
         ax.legend()

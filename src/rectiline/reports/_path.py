@@ -97,8 +97,6 @@ class PathDisplay(Display):
             self.lines_ += ax.plot(self.path.strengths, coefs[:, j], **{"label": label, **style})
         if self.chosen is not None:
             ax.axvline(self.chosen, color="0.5", linestyle="--", label="chosen")
-        ax.set_xscale("log")
+        ax.set(xscale="log", xlabel="strength of the penalty", ylabel="coefficient")
         ax.invert_xaxis()
-        ax.set_xlabel("strength of the penalty")
-        ax.set_ylabel("coefficient")
         ax.legend(fontsize="small")

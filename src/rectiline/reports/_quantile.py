@@ -118,6 +118,5 @@ class QuantileDisplay(Display):
         if count % 2:
             middle = self.predictions[:, pairs]
             self.lines_ += ax.plot(self.x, middle, color="C0", label=f"{self.quantiles[pairs]:g}")
-        ax.set_xlabel(self.feature)
-        ax.set_ylabel("quantile of y")
+        ax.set(xlabel=self.feature, ylabel="quantile of y")
         ax.legend()

@@ -91,15 +91,11 @@ class SubspaceDisplay(Display):
             self.components, cmap="RdBu_r", vmin=-peak, vmax=peak, aspect="auto"
         )
         ax.figure.colorbar(self.image_, ax=ax)
-        ax.set_yticks(range(self.components.shape[0]))
-        ax.set_yticklabels([str(k + 1) for k in range(self.components.shape[0])])
-        names = self.feature_names
+        count, names = len(self.components), self.feature_names
+        ax.set_yticks(range(count), range(1, count + 1))
         if names is not None and len(names) <= _MOST_NAMES:
-            ax.set_xticks(range(len(names)))
-            ax.set_xticklabels(list(names), rotation=90)
-        ax.set_xlabel("column")
-        ax.set_ylabel("component")
-        ax.set_title("Shared components")
+            ax.set_xticks(range(len(names)), names, rotation=90)
+        ax.set(xlabel="column", ylabel="component", title="Shared components")
 
     def _draw_tasks(self, ax: Any, style: dict[str, Any]) -> None:
         x = self.tasks[:, 0]
@@ -113,9 +109,8 @@ class SubspaceDisplay(Display):
                 ax.annotate(name, at, textcoords="offset points", xytext=(4, 3), fontsize=8)
         ax.axhline(0.0, color="0.8", linewidth=0.8, zorder=0)
         ax.axvline(0.0, color="0.8", linewidth=0.8, zorder=0)
-        ax.set_xlabel("component 1")
+        ax.set(xlabel="component 1", title="Tasks")
         if has_two:
             ax.set_ylabel("component 2")
         else:
             ax.set_yticks([])
-        ax.set_title("Tasks")
