@@ -19,7 +19,8 @@ from rectiline.solvers.multitask import solve_multitask
 class ProvedAgain:
     """A copy of a model with the problems of its fit, its answers certified anew, and their units.
 
-    What the fit noted about the data is noted on the copy again.
+    What the fit noted about the data is noted on the copy again. Where several models were solved
+    as one problem, `joint` says how, in words, and holds its answer.
     """
 
     model: Any
@@ -27,6 +28,7 @@ class ProvedAgain:
     solutions: list[Any]
     units: list[float]
     data: Any
+    joint: tuple[str, Any] | None = None
 
 
 def proved_again(

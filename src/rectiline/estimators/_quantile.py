@@ -30,7 +30,6 @@ from rectiline.estimators._rows import refuse_on_rows
 from rectiline.estimators._scores import SummedScore
 from rectiline.estimators._search import SearchMixin
 from rectiline.estimators._tasks import FitData
-from rectiline.estimators._verify import ShownModels
 from rectiline.penalties import Penalty
 from rectiline.problems import Problem
 from rectiline.rows import TensorRows
@@ -247,33 +246,34 @@ class QuantileRegressor(BaseQuantile):
         region = self._region(copy.copy(self)._read(X, y, sample_weight, **fit_params))
         return region.checked(proof, as_numpy(self.coef_)[up], as_numpy(self.intercept_)[up])
 
-    def _shown(self, again: ProvedAgain) -> ShownModels:
+    def _shown(self, again: ProvedAgain) -> ProvedAgain:
         if not self._is_joint:
-            return super()._shown(again)
+            return again
         (solution,), model = again.solutions, again.model
         problems = super(QuantileRegressor, model)._problems(again.data)
-        rows = problems[0].constraint_rows
-        count = 1 if self.shared_slopes else len(problems)
-        dual, above = solution.dual, len(solution.dual.inequality) - count * rows.A.shape[0]
-        own = dual.inequality[above:].reshape(count, -1), dual.equality.reshape(count, -1)
-        places = np.argsort(np.argsort(self.quantiles_))  # multipliers are in the order of levels
-        coef, intercept = as_numpy(self.coef_), as_numpy(self.intercept_)
-        parts = []
-        for k, place in enumerate(places):
-            inequality, equality = (one[0 if self.shared_slopes else place] for one in own)
-            shares = replace(dual, inequality=inequality, equality=equality)
-            parts.append(
-                replace(solution, coef=coef[k], intercept=float(intercept[k]), dual=shares)
+        rows, dual = problems[0].constraint_rows, solution.dual
+        copies = 1 if self.shared_slopes else len(problems)
+        n_points = dual.inequality.size - copies * rows.A.shape[0]
+        own = dual.inequality[n_points:].reshape(copies, -1)
+        exact = dual.equality.reshape(copies, -1)
+        places = np.argsort(np.argsort(self.quantiles_)) % copies  # multipliers go up the levels
+        found = zip(as_numpy(self.coef_), as_numpy(self.intercept_).tolist(), places, strict=True)
+        parts = [
+            replace(
+                solution,
+                coef=coef,
+                intercept=intercept,
+                dual=replace(dual, inequality=own[place], equality=exact[place]),
             )
-        words = (
-            f"The {len(problems)} quantiles are fitted together, with one slope vector: the mean "
-            "of their losses is minimised."
+            for coef, intercept, place in found
+        ]
+        words = f"The {len(problems)} quantiles are fitted together: " + (
+            "they share their slopes, and the mean of their losses is minimised."
             if self.shared_slopes
-            else f"The {len(problems)} quantiles are fitted together: the sum of their objectives "
-            f"is minimised, and none may cross the next one. It is held apart at {above} points; "
-            "everywhere else in the region they are apart by themselves."
+            else "the sum of their objectives is minimised, and none may cross the next one, which "
+            f"takes constraints at {n_points} points."
         )
-        return ShownModels(problems, parts, (words, solution))
+        return replace(again, problems=problems, solutions=parts, joint=(words, solution))
 
     # ---- standard errors ------------------------------------------------------------------------
 

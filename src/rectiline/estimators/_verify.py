@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import copy
 import os
-from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -18,24 +16,6 @@ from rectiline.estimators._rows import refuse_on_rows, with_targets
 from rectiline.estimators._saved import save_fit, target_names
 from rectiline.problems import Certificate, Problem
 from rectiline.rows import TensorRows
-from rectiline.solvers import Solution
-
-
-@dataclass(frozen=True, eq=False)
-class ShownModels:
-    """The models of a fit with problems of their own, and what was solved where that is one.
-
-    Attributes
-    ----------
-    problems, solutions : list
-        One for each model.
-    joint : tuple of str and Solution, or None
-        How the problems were joined into one, and its answer.
-    """
-
-    problems: Sequence[Problem]
-    solutions: Sequence[Solution]
-    joint: tuple[str, Any] | None = None
 
 
 class VerifyMixin(BaseLinear):
@@ -208,9 +188,9 @@ class VerifyMixin(BaseLinear):
         again = proved_again(self, "summary", X, y, sample_weight)
         return again.data.dual_coef(again.solutions)
 
-    def _shown(self, again: ProvedAgain) -> ShownModels:
-        """Return the models that a page shows."""
-        return ShownModels(again.problems, again.solutions)
+    def _shown(self, again: ProvedAgain) -> ProvedAgain:
+        """Return the models that a page shows, with problems of their own."""
+        return again
 
     def _scored(self, data: Any, X: Any, y: Any) -> tuple[Any, Any]:
         """Return the targets and what is predicted for them."""

@@ -134,9 +134,9 @@ def _names(problem: Problem, given: Any) -> list[str]:
     return names
 
 
-def _answer(problem: Problem, solution: Solution, names: list[str], whole: str = "") -> str:
+def _answer(problem: Problem, solution: Any, names: list[str], whole: str = "") -> str:
     """Return the sections about the coefficients of one problem, and `whole` among them."""
-    if solution.infeasibility is not None:
+    if getattr(solution, "infeasibility", None) is not None:
         return ""
     parts = [
         sections.coefficients(names, solution),

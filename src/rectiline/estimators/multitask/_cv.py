@@ -15,7 +15,6 @@ from numbers import Integral
 from typing import Any, Unpack
 
 import numpy as np
-from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.model_selection import check_cv
 
@@ -54,90 +53,78 @@ class MultiTaskSearch(MultiTaskModel):
         return super()._solve_tasks(data, clock, **params)
 
     def _choose(self, data: TaskData, problem: MultiTaskProblem, clock: Clock) -> None:
-        dims, alphas, betas = self._grid(data)
+        dims = self._dims(data)
+        grid = list(product(dims, map(float, self.alphas), map(float, self.betas)))
+        for name, values in (("alphas", self.alphas), ("betas", self.betas)):
+            if not len(values) or not all(0.0 < float(value) < np.inf for value in values):
+                raise ValueError(f"{name}={values!r}: must hold finite numbers > 0.")
+        candidates = [SharedSubspace(*one) for one in grid]
         held_out = list(_folds(data, self.cv, seed_of(self.random_state)))
         jobs = [
             _FoldJob(problem, data.weight, data.targets, masks, Clock.with_grace(seconds))
             for masks, seconds in zip(held_out, self._shares(len(held_out), clock), strict=True)
         ]
-        on_grid = partial(self._fold, grid=(dims, alphas, betas))
         with warnings.catch_warnings():  # `score_table` tells which candidates were left out
             warnings.simplefilter("ignore", ConvergenceWarning)
             # Whoever runs a fold, its fits take one thread each: equal bits for any n_jobs.
+            on_grid = partial(self._fold, candidates=candidates)
             found = in_threads(on_grid, jobs, self.n_jobs or 1)
-        losses, seconds = (np.stack(part, axis=-1) for part in zip(*found, strict=True))
-        self.loss_path_ = losses
-        best = np.unravel_index(np.argmin(losses.mean(axis=-1)), losses.shape[:3])
+        losses, seconds = (np.column_stack(part) for part in zip(*found, strict=True))
         self.shared_dims_ = np.array(dims)
-        self.shared_dim_ = dims[best[0]]
-        self.alpha_, self.beta_ = alphas[best[1]], betas[best[2]]
+        self.loss_path_ = losses.reshape(len(dims), len(self.alphas), len(self.betas), -1)
+        self.shared_dim_, self.alpha_, self.beta_ = grid[int(np.argmin(losses.mean(axis=1)))]
         names = ("param_shared_dim", "param_alpha", "param_beta")
-        tried = zip(*product(dims, alphas, betas), strict=True)
-        self.cv_results_ = score_table(
-            {name: list(values) for name, values in zip(names, tried, strict=True)},
-            -losses.reshape(-1, len(jobs)),
-            seconds.reshape(-1, len(jobs)),
-            self.time_limit,
-        )
+        columns = dict(zip(names, map(list, zip(*grid, strict=True)), strict=True))
+        self.cv_results_ = score_table(columns, -losses, seconds, self.time_limit)
 
     def _shares(self, n_folds: int, clock: Clock) -> list[float | None]:
         """Return the seconds from now on by which each fold ends; the last share is for the fit."""
         left = clock.remaining
         if left is None:
             return [None] * n_folds
-        alone = effective_n_jobs(self.n_jobs or 1) == 1
+        alone = self._n_threads == 1
         return [left * (k + 1 if alone else n_folds) / (n_folds + 1) for k in range(n_folds)]
 
-    def _grid(self, data: TaskData) -> tuple[list[int], list[float], list[float]]:
+    def _dims(self, data: TaskData) -> list[int]:
+        """Return the dimensions of the subspace to try."""
         d = data.X[0].shape[1]
         if self.shared_dims is None:
             most = max(1, min(d, data.n_tasks))
-            dims = [h for h in (1, 2, 4, 8) if h <= most]
-        else:
-            dims = [int(h) for h in self.shared_dims]
+            return [h for h in (1, 2, 4, 8) if h <= most]
+        dims = [int(h) for h in self.shared_dims]
         for h in dims:
             if not 1 <= h <= d:
                 raise ValueError(
                     f"shared_dims holds {h}; each must lie between 1 and the number of columns, "
                     f"{d}."
                 )
-        strengths = []
-        for name in ("alphas", "betas"):
-            values = [float(v) for v in getattr(self, name)]
-            wrong = [v for v in values if not 0.0 < v < np.inf]
-            if wrong or not values:
-                raise ValueError(f"{name}={values}: must hold finite numbers > 0.")
-            strengths.append(values)
-        return dims, strengths[0], strengths[1]
+        return dims
 
     def _fold(
-        self, job: _FoldJob, grid: tuple[list[int], list[float], list[float]]
+        self, job: _FoldJob, candidates: list[SharedSubspace]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the held-out loss of every candidate on one fold, and the seconds of its fit.
 
         Candidates are tried in turn, as many as there is time for.
         """
-        dims, alphas, betas = grid
-        losses = np.full([len(values) for values in grid], np.inf)
-        seconds = np.zeros(losses.shape)
+        losses, seconds = np.full(len(candidates), np.inf), np.zeros(len(candidates))
         warm: MultiTaskSolution | None = None
         known: dict[float, float] = {}  # without a shared part alpha does not matter
+        changes = {"tol": max(self.tol, _LOOSE), "polish": False, "n_threads": 1}
         with asked_at_checkpoints(job.clock), suppress(OutOfTime):
             on_fold = job.training_problem()
-            for place in np.ndindex(losses.shape):
-                h, alpha, beta = dims[place[0]], alphas[place[1]], betas[place[2]]
-                problem = on_fold.with_penalty(SharedSubspace(h, alpha, beta))
-                if problem.is_decoupled and beta in known:
-                    losses[place] = known[beta]
+            for k, penalty in enumerate(candidates):
+                problem = on_fold.with_penalty(penalty)
+                if problem.is_decoupled and penalty.beta in known:
+                    losses[k] = known[penalty.beta]
                     continue
                 checkpoint()
-                tol = max(self.tol, _LOOSE)
-                warm = self._solve(problem, job.clock, warm, tol, polish=False, n_threads=1)
+                warm = self._solve(problem, job.clock, warm, **changes)
                 if job.clock.is_late:  # a fit that was cut off says nothing about its candidate
                     break
-                losses[place], seconds[place] = job.held_out_loss(warm), warm.seconds
+                losses[k], seconds[k] = job.held_out_loss(warm), warm.seconds
                 if problem.is_decoupled:
-                    known[beta] = float(losses[place])
+                    known[penalty.beta] = float(losses[k])
         return losses, seconds
 
 

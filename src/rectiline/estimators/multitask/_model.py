@@ -7,6 +7,7 @@ from numbers import Real
 from typing import Any, Self
 
 import numpy as np
+from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -18,12 +19,11 @@ from rectiline.estimators._parameters import make_loss
 from rectiline.estimators._proofs import ProvedAgain
 from rectiline.estimators._run import RunOptions, seed_of
 from rectiline.estimators._show import FitReport
-from rectiline.estimators._verify import ShownModels, VerifyMixin
+from rectiline.estimators._verify import VerifyMixin
 from rectiline.estimators.multitask._inputs import TaskData, is_listed, place_tasks, read_tasks
 from rectiline.losses import Loss
 from rectiline.penalties import SharedSubspace
 from rectiline.problems import MultiTaskProblem
-from rectiline.solvers import Callback, Solution
 from rectiline.solvers.multitask import MultiTaskSolution, round_solution, solve_multitask
 
 
@@ -103,8 +103,7 @@ class MultiTaskModel(VerifyMixin):
         (problem,) = self._problems(data)
         warm = getattr(self, "solution_", None) if self.warm_start else None
         with FitReport(self, 1) as report:
-            callback = report.for_problem(0)
-            solution = self._solve(problem, clock, warm, self.tol, callback=callback)
+            solution = self._solve(problem, clock, warm, callback=report.for_problem(0))
             report.solved(0, solution)
         rounded = round_solution(
             problem,
@@ -121,30 +120,18 @@ class MultiTaskModel(VerifyMixin):
         problem: MultiTaskProblem,
         clock: Clock,
         warm: MultiTaskSolution | None,
-        tol: float,
-        *,
-        polish: bool = True,
-        callback: Callback | None = None,
-        n_threads: int | None = None,
+        **changes: Any,
     ) -> MultiTaskSolution:
+        """Solve a problem; `changes` are options that differ from the parameters."""
         if warm is not None and warm.coef.shape != (problem.n_features, problem.n_tasks):
             warm = None
-        options = RunOptions.of(self, clock)
-        return solve_multitask(
-            problem,
-            warm_start=warm,
-            callback=callback,
-            polish=polish,
-            n_threads=self._n_threads if n_threads is None else n_threads,
-            **options.keywords(options.time_limit) | {"tol": tol},
-        )
+        options = RunOptions.of(self, clock).keywords(clock.remaining)
+        given = {"n_threads": self._n_threads, "polish": True} | options | changes
+        return solve_multitask(problem, warm_start=warm, **given)
 
     @property
-    def _n_threads(self) -> int | None:
-        """`n_jobs` as threads: None is one, -1 one per processor."""
-        if self.n_jobs is None:
-            return 1
-        return None if self.n_jobs < 0 else int(self.n_jobs)
+    def _n_threads(self) -> int:
+        return int(effective_n_jobs(1 if self.n_jobs is None else self.n_jobs))
 
     def _set_fitted(self, data: TaskData, solutions: list[MultiTaskSolution]) -> None:
         (solution,), rounded = solutions, data.rounded
@@ -169,27 +156,15 @@ class MultiTaskModel(VerifyMixin):
     def _coef_titles(self) -> list[Any]:
         return list(self.tasks_)
 
-    def _shown(self, again: ProvedAgain) -> ShownModels:
+    def _shown(self, again: ProvedAgain) -> ProvedAgain:
         (problem,), (found,) = again.problems, again.solutions
-        answers = zip(found.coef.T, found.intercept.tolist(), found.dual, strict=True)
-        parts = [
-            Solution(
-                np.ascontiguousarray(coef),
-                intercept,
-                found.status,
-                found.solver,
-                found.n_iter,
-                found.seconds,
-                dual,
-                found.certificate,
-            )
-            for coef, intercept, dual in answers
-        ]
+        answers = zip(found.coef.T, found.intercept, found.dual, strict=True)
+        parts = [replace(found, coef=u, intercept=b, dual=dual) for u, b, dual in answers]
         words = (
             f"The {problem.n_tasks} tasks are fitted together: the sum of their mean losses and of "
             f"{problem.penalty!r}, a penalty on the coefficients of all tasks, is minimised."
         )
-        return ShownModels(problem.tasks, parts, (words, found))
+        return replace(again, problems=problem.tasks, solutions=parts, joint=(words, found))
 
     def _scored(self, data: TaskData, X: Any, y: Any) -> tuple[Any, Any]:
         pairs = zip(data.X, self.coef_, self.intercept_, strict=True)
