@@ -139,5 +139,6 @@ def test_squared_losses_of_large_targets_are_not_taken_for_zero(solver):
     assert solution.objective <= 1.01 * problem.objective(best, 0.0)
 
 
-def test_zeros_are_optimal_beside_a_linear_term():
-    check(random_problem(424242, 489))
+@pytest.mark.parametrize(("seed", "case"), [(424242, 489), (80102, 2824), (80106, 1959)])
+def test_zeros_are_optimal_beside_a_linear_term(seed, case):
+    check(random_problem(seed, case))

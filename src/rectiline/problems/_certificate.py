@@ -12,6 +12,7 @@ from rectiline._frames import html_table
 from rectiline._typing import Vector
 
 ZERO_LEVEL = 2.0**-52  # gap of an optimum of zero, as a share of the terms that cancel
+_UNDERFLOW = 2.0**-960  # more than all that products of doubles lose by underflow
 
 
 _MOST_LISTED = 6  # constraints that a sentence lists
@@ -210,7 +211,7 @@ class Certificate:
 
         An optimum of zero has no relative gap below one. Where zero lies in the proved interval
         from `dual` to `primal`, a gap of at most ``2**-52`` times `scale`, the rounding level of
-        the terms that cancel, is accepted as well.
+        the terms that cancel, is accepted as well; so is what products may lose by underflow.
         """
         if not self.relative_violation <= feasibility_tol:
             return False
@@ -219,7 +220,7 @@ class Certificate:
     @property
     def is_rounding(self) -> bool:
         """Whether objective and gap are what rounding of the targets costs: the fit is exact."""
-        return max(self.gap, self._away) <= ZERO_LEVEL * self.scale
+        return max(self.gap, self._away) <= max(ZERO_LEVEL * self.scale, _UNDERFLOW)
 
     @property
     def _away(self) -> float:
