@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from random_problems import random_problem
 
 import rectiline as rl
 from rectiline.constraints import Box, LinearInequality
+from rectiline.exceptions import NoAnswerError
 from rectiline.penalties import L1, GroupLinf, Ridge, Slope
 
 _rng = np.random.default_rng(8)
@@ -131,3 +133,16 @@ def test_rows_with_one_infinite_slope_pay_the_other_way():
     z = rows @ answer.direction
     assert (z >= -1e-12).all()
     assert 2.0 * z.sum() - 5.0 * answer.direction[0] < 0
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("time_limit", [0.002, 0.01, 0.03])
+def test_a_direction_found_before_a_first_answer_comes_with_coefficients(time_limit):
+    problem = random_problem(4711, 561).problem()
+    try:
+        answer = rl.solve(problem, time_limit=time_limit)
+    except NoAnswerError:
+        return
+    assert np.isfinite(answer.coef).all()
+    if answer.status == "unbounded":
+        assert problem.violation(answer.coef)[1] <= 1e-9

@@ -138,6 +138,13 @@ class Run:
         self.best.keep(coef, intercept, dual, author, prove)
         self.report(author)
 
+    def _keep_any(self, author: str) -> None:
+        """Keep feasible coefficients, of which nothing is proved, where there is no pair."""
+        if self.best.pair is None:
+            zeros, intercept, dual = self.problem.zero_pair()
+            coef = self.problem.move_into_constraints(zeros)
+            self.best.keep(coef, intercept, dual, author, lambda *_: (NOTHING, dual))
+
     def check_answered(self, status: Status) -> None:
         """Raise if a run was stopped and no answer is known: zeros with an open gap are none."""
         pair, gap = self.best.pair, self.best.certificate.relative_gap
@@ -229,6 +236,7 @@ class Run:
             if self.falls is not None:  # once is enough
                 self.direction, self.falls = self.falls(self.problem), None
                 if self.direction is not None:
+                    self._keep_any(stage.method.name)
                     return Status.UNBOUNDED
             if status is Status.ITERATION_LIMIT:
                 ended = status
