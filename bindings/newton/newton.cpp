@@ -118,13 +118,13 @@ std::optional<std::pair<FrozenTerms, NumpyVector>> freeze(const RowsState& self,
 
 void make_run(RunState* self, const TermsState& terms, RowsState& rows, const FrozenTerms* frozen,
               VectorIn b, VectorIn column, VectorIn constraint,
-              std::tuple<double, double, std::int64_t> schedule, double reference) {
+              std::tuple<double, double, std::int64_t, std::int64_t> schedule, double reference) {
     require(rows.rows->order() == terms.order(), "rows and terms differ in columns");
     std::vector<nb::object> keep = kept(terms, rows);
     if (frozen) keep.push_back(nb::find(*frozen));
-    const auto [start, factor, inner_steps] = schedule;
+    const auto [start, factor, inner_steps, guards] = schedule;
     new (self) RunState(std::move(keep), terms, *rows.rows, frozen ? *frozen : kNothingFrozen,
-                        NewtonSchedule{start, factor, inner_steps}, reference,
+                        NewtonSchedule{start, factor, inner_steps, guards}, reference,
                         checked(b, terms.order(), "b"), checked(column, terms.n_kinked(), "column"),
                         checked(constraint, terms.n_constraints(), "constraint"));
 }
@@ -150,7 +150,7 @@ NumpyVector polished(const RunState& self) {
 }
 
 NumpyVector constraint_multipliers(const RunState& self) {
-    return filled(std::ssize(self.constraint()),
+    return filled(self.terms().n_constraints(),
                   [&](auto out) { self.constraint_multipliers(out); });
 }
 
@@ -239,8 +239,6 @@ void bind_newton(nb::module_& m) {
         .def("constraint_multipliers", &constraint_multipliers, "Of the constraints at b")
         .def_prop_ro("b", &copied<RunState, &NewtonRun::b>, nb::rv_policy::automatic)
         .def_prop_ro("column", &copied<RunState, &NewtonRun::column>, nb::rv_policy::automatic)
-        .def_prop_ro("constraint", &copied<RunState, &NewtonRun::constraint>,
-                     nb::rv_policy::automatic)
         .def_prop_ro("relative_gap", &NewtonRun::relative_gap)
         .def_prop_ro("objective", &NewtonRun::objective)
         .def_prop_ro("growth", &NewtonRun::growth);

@@ -12,8 +12,7 @@ constexpr double kInnerShare = 0.05;  // Newton decrement against what the outer
 constexpr double kLargestGrowth = 1e8, kLoosest = 1e12;
 constexpr double kStiff = 1e5;
 constexpr int kMostWorse = 8;  // outer steps in a row without a smaller gap, at a growth so stiff
-constexpr double kLoosen = 100.0;    // of the proximal term, while it is most of the gap
-constexpr std::int64_t kGuards = 4;  // outer steps that took too many inner ones, at most
+constexpr double kLoosen = 100.0;  // of the proximal term, while it is most of the gap
 
 }  // namespace
 
@@ -87,7 +86,7 @@ NewtonOutcome NewtonRun::solve(double target, std::int64_t max_steps, Interrupt&
             out.failed = true;
             return out;
         }
-        if (out.guards > kGuards) return out;
+        if (out.guards > schedule_.guards) return out;
     }
 }
 

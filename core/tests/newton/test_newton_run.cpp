@@ -49,7 +49,7 @@ void check_run(const Curve& curve, bool smooth, double ridge, double pull) {
         NewtonRows set(dense.view, rows, false);
         set.place(zero);
         set.set_multiplier({});
-        const NewtonSchedule schedule{start, 3.0, start > 1e6 ? 40 : 15};
+        const NewtonSchedule schedule{start, 3.0, start > 1e6 ? 40 : 15, 4};
         NewtonRun run(terms.view, set, kNothingFrozen, schedule, 0.0, zero, column, {});
         Interrupt never;
         const double first = run.look(never);

@@ -23,11 +23,11 @@
 
 namespace rectiline::newton {
 
-// How stiff the augmented terms start, how fast they grow, and how many Newton steps to one outer
-// step mean that they grew too fast.
+// How stiff the augmented terms start, how fast they grow, how many Newton steps to one outer step
+// mean that they grew too fast, and how often they may.
 struct NewtonSchedule {
     double start, factor;
-    std::int64_t inner_steps;
+    std::int64_t inner_steps, guards;
 };
 
 struct NewtonOutcome {
@@ -53,7 +53,6 @@ class NewtonRun : public NewtonLoop {
     void forget_reference() { reference_ = 0; }
 
     const std::vector<double>& column() const { return column_; }
-    const std::vector<double>& constraint() const { return constraint_; }
     double growth() const { return growth_; }
     double objective() const { return objective_; }
     void move_to_polished();                                  // b, in place

@@ -28,8 +28,8 @@ class Multipliers(NamedTuple):
 
     @classmethod
     def of(cls, run: _core.NewtonRun) -> Multipliers:
-        """Return those that a run has."""
-        return cls(run.column, run.constraint)
+        """Return those of the pair that a run has arrived at."""
+        return cls(run.column, run.constraint_multipliers())
 
 
 class Schedule(NamedTuple):
@@ -38,6 +38,7 @@ class Schedule(NamedTuple):
     start: float = 1.0
     factor: float = 3.0
     inner_steps: int = 15  # more than this means that the penalty grew too fast
+    guards: int = 4  # most times that it may
 
 
 def take_routines() -> bool:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from rectiline import _core
 from rectiline._costs import SECONDS_PER_ENTRY_COPIED
 from rectiline._polling import checkpoint
-from rectiline._typing import Vector
+from rectiline._typing import Mask, Vector
 from rectiline.solvers._base import Budget
 from rectiline.solvers.newton._model import Model, Multipliers, Schedule
 
@@ -38,6 +38,7 @@ class WorkingSet:
 
     model: Model
     b: Vector
+    reach: float
     index: NDArray[np.int64]
     rows: _core.NewtonRows
     frozen: _core.NewtonFrozen
@@ -52,8 +53,9 @@ class WorkingSet:
         reach: float,
         length: Vector,
         budget: Budget,
+        kept: Mask | None = None,
     ) -> WorkingSet | None:
-        """Keep the rows within `reach` times their `length` of a knot, freeze the others.
+        """Keep the rows within `reach` times their `length` of a knot and those of `kept`.
 
         Returns None when half of the rows or more would be kept, or no time is left. The kept
         rows are enlarged until they can balance the frozen ones under a free intercept (the reduced
@@ -61,6 +63,8 @@ class WorkingSet:
         """
         n = rows.n
         slack = rows.slack() / length
+        if kept is not None:
+            slack[kept] = 0.0
         least = max(int(_LEAST_NEAR_SHARE * n), _LEAST_NEAR_PER_COLUMN * model.order)
         while True:
             keep = slack <= reach
@@ -74,7 +78,7 @@ class WorkingSet:
             frozen = rows.freeze(model.terms, keep.view(np.uint8), b, budget.left())
             if frozen is not None:
                 index = np.flatnonzero(keep).astype(np.int64)
-                return cls(model, b, index, copy_rows(rows, index, model), *frozen)
+                return cls(model, b, reach, index, copy_rows(rows, index, model), *frozen)
             if budget.is_over():
                 return None
             reach, least = 3.0 * reach, 2 * count  # more rows, also where `reach` is zero
@@ -104,7 +108,8 @@ class WorkingSet:
             schedule,
             abs(objective),
         )
-        steps, _, failed = run.solve(target, max_steps, budget.left())
+        steps, guards, failed = run.solve(target, max_steps, budget.left())
+        failed = failed or guards > schedule.guards
         dual = self.frozen_dual
         dual[self.index] = self.rows.dual()
         run.move_to_polished()

@@ -3,8 +3,8 @@
 1. Samples (many more rows than columns): solve on about one percent of the rows, then on ten.
    Without samples: solve roughly on all rows.
 2. Working set (losses with kinks): freeze the rows far from every knot on their piece and solve on
-   the others. The certificate looks at all rows: an answer that it finds better is the centre of
-   the next set, and one that fails or is no better is dropped and the next set wider.
+   the others. Frozen rows that the answer moves to another piece join the next set, whose centre is
+   the best answer so far.
 3. Otherwise, and as the fallback: all rows.
 
 The method itself is in ``rectiline/newton/newton_run.hpp``, its work per row in
@@ -19,7 +19,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from rectiline import _core
-from rectiline._typing import Vector
+from rectiline._typing import Mask, Vector
 from rectiline.problems import Certificate, Problem
 from rectiline.problems.forms import FormPoint, RectifiedForm, ReducedForm
 from rectiline.rows import on_host, spread_rows
@@ -36,10 +36,10 @@ _WARM_START = 30.0
 _FAST_ROWS_PER_COLUMN = 200  # from which on the fast schedule is measured to win
 _MOST_CONSTRAINT_ENTRIES = 50_000_000  # of constraint rows, which are made dense
 _SAMPLE_TARGET, _SAMPLE_STEPS = 1e-4, 60
-_REACH = 5.0  # rows within this many typical moves of a knot stay in the working set
-_WIDER, _NARROWER = 5.0, 0.2  # reach of the next working set after a poor step, and after a good
+_REACH = 3.0  # rows within this many typical moves of a knot stay in the working set
+_WIDER, _NARROWER = 5.0, 0.2  # reach of the next working set after a failure, and after a good
 _GOOD_STEP = 0.2  # share of the gap that a good step leaves at most
-_MOST_POOR_STEPS = 2  # in a row, after which all rows are looked at
+_MOST_POOR_STEPS = 5  # in a row, after which all rows are looked at
 _WARM_ROUGH_GAP = 1e-2  # of a warm start, up to which rows are frozen around it
 _ROUGH_GAP = 1e-3  # on all rows, from which on most rows stay on their piece
 _NEAR_SHARE = 0.1  # rows of the first working set when nothing is known about moves to come
@@ -47,10 +47,9 @@ _STIFFER = 5.0  # start of the working set against the start on all rows: multip
 _STIFFEST_START = 1e3
 _LATER_START = 1 / 25  # of the stiffness that the last working set ended with
 _WORKING_SET_AIM = 0.2  # of the target
-_WORKING_SET_STEPS = 100
+_WORKING_SET_STEPS = 300
 _TINY_ENTRIES = 2000  # of X, up to which a few steps take less time than a certificate in vain
 _TINY_AIM, _LEAST_AIM = 1e-3, 1e-11  # of the target, for those; no less than this relative gap
-_MOST_GUARDS = 4
 
 
 @dataclass(slots=True, eq=False)
@@ -67,10 +66,10 @@ class NewtonState:
     is_cold: bool
     schedule: Schedule
     has_working_set: bool
-    reach: float | None = None  # how far arguments may still move, once known,
-    least_reach: float = 0.0  # and no less, since shorter ones have misled it
+    reach: float | None = None  # how far arguments may still move, once known
+    kept: Mask | None = None  # rows of the next working set besides those within reach
     length: Vector | None = None  # of each row, for the working set
-    moved: float | None = None  # by how much arguments moved in the last working set
+    working: WorkingSet | None = None  # that the pair comes from, until it is judged
     growth: float = 0.0  # stiffness that it ended with
     poor_steps: int = 0  # of working sets, in a row
     certified_gap: float = np.inf  # of the best answer (estimated before the first certificate),
@@ -115,7 +114,7 @@ class Newton:
     name: ClassVar[str] = "newton"
     form: ClassVar[type[Any]] = RectifiedForm
     default_max_iter: ClassVar[int] = 500
-    first_burst: ClassVar[int] = 150
+    first_burst: ClassVar[int] = 400
 
     @staticmethod
     def refuses(problem: Problem) -> str | None:
@@ -228,13 +227,15 @@ class Newton:
         """Solve on the rows near a knot; return whether there is an answer to be judged."""
         assert state.reach is not None and state.length is not None
         working = WorkingSet.split(
-            state.rows, state.model, state.b, state.reach, state.length, budget
+            state.rows, state.model, state.b, state.reach, state.length, budget, state.kept
         )
         if working is None:
             state.has_working_set = False
             return False
         stiffness = max(_STIFFER * state.schedule.start, _LATER_START * state.growth)
-        schedule = state.schedule._replace(start=min(stiffness, _STIFFEST_START))
+        schedule = state.schedule._replace(
+            start=min(stiffness, _STIFFEST_START), inner_steps=_CAREFUL.inner_steps, guards=1
+        )
         before = working.rows.arguments()
         run, sample, steps, failed = working.solve(
             state.sample,
@@ -246,20 +247,34 @@ class Newton:
             budget,
         )
         state.steps += max(steps, 1)
+        state.reach = working.reach
         if failed:  # too few rows to hold the others: where it ends is no centre
-            self._widen(state, 0.0)
+            state.reach *= _WIDER
+            self._count_poor_step(state)
             return False
-        change = (working.rows.arguments() - before) / state.length[working.index]
-        state.moved = _REACH * float(np.sqrt(np.mean(change * change)))
+        state.working = working
         state.b, state.multipliers, state.sample = run.b, Multipliers.of(run), sample
         state.relative_gap, state.growth, state.run = run.relative_gap, run.growth, None
-        return True
+        change = (working.rows.arguments() - before) / state.length[working.index]
+        if _REACH * float(np.sqrt(np.mean(change * change))) <= state.reach:
+            return True
+        # Frozen rows may have left their piece: a look at them takes half of a certificate.
+        z = self._predictions(state)
+        run.estimate(*state.form.rows.sums(z, sample))
+        if run.relative_gap <= target:
+            return True
+        self._judge(state, run.relative_gap, run.objective, z)
+        return False
 
     @staticmethod
-    def _widen(state: NewtonState, moved: float) -> None:
-        """Widen the next working set, or do without after too many that did not help."""
-        assert state.reach is not None
-        state.reach = state.least_reach = max(_WIDER * state.reach, 2.0 * moved)
+    def _predictions(state: NewtonState) -> Vector:
+        """Return the predictions of all rows."""
+        coef, intercept = state.model.to_user(state.b)
+        return state.form.design.dot(coef) + intercept
+
+    @staticmethod
+    def _count_poor_step(state: NewtonState) -> None:
+        """Do without working sets after too many that did not help."""
         state.poor_steps += 1
         state.has_working_set = state.poor_steps < _MOST_POOR_STEPS
 
@@ -285,40 +300,46 @@ class Newton:
         state.sample = state.rows.dual()
         state.steps += steps
         state.relative_gap, state.objective = run.relative_gap, run.objective
-        if guards > _MOST_GUARDS and state.schedule is _FAST:
+        if guards > state.schedule.guards and state.schedule is _FAST:
             state.schedule, state.run = _CAREFUL, None
             return False
-        return failed or guards > _MOST_GUARDS
+        return failed or guards > state.schedule.guards
 
     def point(self, state: NewtonState) -> FormPoint:
         """Return the current pair, with exact zeros and bounds where it has reached them."""
-        model, b, run = state.model, state.b, state.run
-        constraint = state.multipliers.constraint
-        if run is not None:
-            b = run.polished()
-            constraint = run.constraint_multipliers()
-        coef, intercept = model.to_user(b)
-        return FormPoint(coef, intercept, state.sample, constraint / state.model.row_norm)
+        model, run = state.model, state.run
+        coef, intercept = model.to_user(state.b if run is None else run.polished())
+        constraint = state.multipliers.constraint / model.row_norm
+        return FormPoint(coef, intercept, state.sample, constraint)
 
     def learn(self, state: NewtonState, certificate: Certificate) -> None:
-        """Choose centre and reach of the next working set: the last answer was refused."""
-        gap, before, moved = certificate.relative_gap, state.certified_gap, state.moved
-        state.relative_gap, state.moved = np.inf, None
-        if moved is None:  # it was an answer on all rows
-            return
-        if gap < before:
-            state.certified_gap, state.objective = gap, certificate.primal
-            state.best = state.b, state.multipliers, state.sample, state.growth
-        elif state.best is not None:
-            state.b, state.multipliers, state.sample, state.growth = state.best
+        """Go on after an answer that was refused."""
+        state.relative_gap = np.inf
+        if state.working is not None:  # it was none on all rows
+            z = self._predictions(state)
+            self._judge(state, certificate.relative_gap, certificate.primal, z)
+
+    def _judge(self, state: NewtonState, gap: float, objective: float, z: Vector) -> None:
+        """Choose centre and rows of the next working set, given the last answer's predictions."""
+        before, working = state.certified_gap, state.working
+        assert working is not None and state.reach is not None
+        state.relative_gap, state.working = np.inf, None
+        state.kept = state.form.rows.slopes(z) != state.sample  # frozen rows on another piece
+        state.kept[working.index] = False
         if gap <= min(_GOOD_STEP * before, _ROUGH_GAP):
-            assert state.reach is not None
-            if moved <= state.reach:
-                state.reach = max(_NARROWER * state.reach, state.least_reach)
-            state.poor_steps = 0
+            state.reach, state.poor_steps = _NARROWER * state.reach, 0
         else:
-            self._widen(state, moved)
-        state.rows.place(state.model.terms.expand(state.b))
+            self._count_poor_step(state)
+            state.has_working_set &= bool(state.kept.any())  # or else more rows do not help
+            state.kept[working.index] = True
+        if gap < before:
+            state.certified_gap, state.objective = gap, objective
+            state.best = state.b, state.multipliers, state.sample, state.growth
+            state.rows.place_at(z)
+        else:
+            assert state.best is not None
+            state.b, state.multipliers, state.sample, state.growth = state.best
+            state.rows.place(state.model.terms.expand(state.b))
 
 
 @dataclass(frozen=True, slots=True)
