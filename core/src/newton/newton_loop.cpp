@@ -170,7 +170,7 @@ double NewtonLoop::central_move() const {
     return move;
 }
 
-NewtonEstimate NewtonLoop::estimate(RowValues sums) {
+NewtonEstimate NewtonLoop::estimate(RowSums sums) {
     std::vector<double>& pull = gradient_;
     terms_.contract(rows_.image(), pull);
     frozen_.add_gradient(b_, pull);

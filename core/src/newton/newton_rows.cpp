@@ -195,9 +195,9 @@ double NewtonRows::evaluate(double step, double S) {
     return moved_ = 0.5 * inverse_S * squares;
 }
 
-RowValues NewtonRows::values() const {
+RowSums NewtonRows::values() const {
     const auto parts = each_stretch(rows_.n, [&](std::int64_t first, std::int64_t last) {
-        RowValues sum{0, 0};
+        RowSums sum{0, 0};
         with_curves(rows_, [&](const auto& curves) {
             const double *t = t_.data(), *s = s_.data(), *weight = rows_.weight;
             sum = std::isinf(evaluated_for_) ? value_pass<false>(curves, first, last, t, s, weight)
@@ -205,8 +205,8 @@ RowValues NewtonRows::values() const {
         });
         return sum;
     });
-    RowValues total{0, 0};
-    for (const RowValues& part : parts)
+    RowSums total{0, 0};
+    for (const RowSums& part : parts)
         total.loss += part.loss, total.fenchel_young += part.fenchel_young;
     return total;
 }
@@ -224,10 +224,10 @@ void NewtonRows::dual(std::span<double> g) const {
     });
 }
 
-void NewtonRows::balance(std::span<double> g, double others) const {
+void NewtonRows::balance(std::span<double> g) const {
     assert(std::ssize(g) == rows_.n);
     list_free();
-    const double excess = exact_sum(g.data(), rows_.n) + others;
+    const double excess = exact_sum(g.data(), rows_.n);
     // Range of the slope of row i in its prediction, towards which an excess is taken off.
     const auto room = [&](std::int64_t i) {
         const Curve& f = rows_.curve(i);
@@ -248,7 +248,7 @@ void NewtonRows::balance(std::span<double> g, double others) const {
     for (const std::int64_t i : free_)
         g[i] -= share * room(i);
     // What rounding leaves goes to the row with the most room, which is not used up.
-    g[best] -= exact_sum(g.data(), rows_.n) + others;
+    g[best] -= exact_sum(g.data(), rows_.n);
 }
 
 }  // namespace rectiline::newton

@@ -41,7 +41,7 @@ NewtonProgress NewtonRun::minimise(std::int64_t max_steps, double target, Interr
     return NewtonLoop::minimise({most, kInnerShare, exact_ ? target : 0.0}, interrupt);
 }
 
-void NewtonRun::estimate(RowValues sums) {
+void NewtonRun::estimate(RowSums sums) {
     const NewtonEstimate found = NewtonLoop::estimate(sums);
     gap_ = found.gap, column_gap_ = found.column_gap, objective_ = found.objective;
 }

@@ -73,7 +73,7 @@ double NewtonPath::cost_of_balance(double excess) const {
 // The parts of the gap, relative to the objective. A dual point outside the range of an l1 term
 // alone is scaled into it, which costs its share of the objective.
 NewtonPath::Gaps NewtonPath::gaps() {
-    const RowValues values = rows_.values();
+    const RowSums values = rows_.values();
     const NewtonEstimate found = estimate(values);
     const double objective = found.objective;
     const double size = std::max({std::fabs(objective), std::fabs(objective - found.gap), 1e-300});
@@ -152,7 +152,7 @@ void NewtonPath::coefficients(std::span<double> user) {
 
 void NewtonPath::dual(std::span<double> g) const {
     rows_.dual(g);
-    if (terms_.order() > terms_.d) rows_.balance(g, 0.0);
+    if (terms_.order() > terms_.d) rows_.balance(g);
 }
 
 }  // namespace rectiline::path

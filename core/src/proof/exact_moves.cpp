@@ -30,14 +30,6 @@ struct Matrix {
     std::span<double> operator[](std::size_t j) { return {&entries[j * rows], rows}; }
 };
 
-RECTILINE_MULTIVERSION double dot_of(const double* a, const double* b, std::int64_t n) {
-    return support::dot(a, b, n);
-}
-
-RECTILINE_MULTIVERSION void add_to(double factor, const double* a, std::int64_t n, double* to) {
-    support::axpy(factor, a, to, n);
-}
-
 // |sum_r a_r b_r - expected|, rounded up; M has been rounded when it was formed: that is gamma(8).
 RECTILINE_MULTIVERSION double miss(const double* a, const double* b, std::int64_t n,
                                    double expected) {
@@ -49,11 +41,11 @@ RECTILINE_MULTIVERSION double miss(const double* a, const double* b, std::int64_
 }
 
 double dot(std::span<const double> a, std::span<const double> b) {
-    return dot_of(a.data(), b.data(), std::ssize(a));
+    return support::product(a.data(), b.data(), std::ssize(a));
 }
 
 void subtract(double factor, std::span<const double> a, std::span<double> from) {
-    add_to(-factor, a.data(), std::ssize(a), from.data());
+    support::add_multiple(-factor, a.data(), from.data(), std::ssize(a));
 }
 
 // M (M'M)^-1 = Q R^-T, by orthogonalising each column twice; false for dependent columns.

@@ -6,6 +6,7 @@
 #include "rectiline/proof/products.hpp"
 #include "rectiline/support/multiversion.hpp"
 #include "rectiline/support/threads.hpp"
+#include "rectiline/support/vectors.hpp"
 
 #include <algorithm>
 #include <cassert>
@@ -16,14 +17,6 @@ namespace rectiline::proof {
 namespace {
 
 constexpr double kMinimum = 0x1p-1022;  // squares below this may lose all their digits
-
-RECTILINE_MULTIVERSION double sum_of_squares(const double* x, std::int64_t n) {
-    double sum = 0;
-#pragma omp simd reduction(+ : sum)
-    for (std::int64_t i = 0; i < n; ++i)
-        sum += x[i] * x[i];
-    return sum;
-}
 
 RECTILINE_MULTIVERSION double sum_of_squares(const double* x, const double* scale, std::int64_t n) {
     double sum = 0;
@@ -36,8 +29,8 @@ RECTILINE_MULTIVERSION double sum_of_squares(const double* x, const double* scal
 // An upper bound on the Euclidean norm of x, or of scale * x; infinite where squares overflow.
 double norm_bound(std::span<const double> x, std::span<const double> scale = {}) {
     const std::int64_t n = std::ssize(x);
-    const double squares =
-        scale.empty() ? sum_of_squares(x.data(), n) : sum_of_squares(x.data(), scale.data(), n);
+    const double squares = scale.empty() ? support::product(x.data(), x.data(), n)
+                                         : sum_of_squares(x.data(), scale.data(), n);
     const double sum = squares + static_cast<double>(n) * kMinimum;
     return sum < kInfinity ? std::sqrt(sum) * (1 + gamma(x.size() + 2)) : kInfinity;
 }

@@ -1,6 +1,7 @@
 #include "rectiline/prox/proximal_multipliers.hpp"
 
 #include "rectiline/design/products.hpp"
+#include "rectiline/support/vectors.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -13,18 +14,13 @@ namespace {
 constexpr int kHalvings = 25;
 constexpr int kActiveSets = 12;
 
-template <class T>
-RECTILINE_MULTIVERSION void add_contiguous(double a, const T* x, double* y, std::int64_t n) {
-    axpy(a, x, y, n);
-}
-
 // y += a X(:, j)
 void add_column(const DesignView& X, std::int64_t j, double a, double* y) {
     std::visit(
         [&](const auto& view) {
             if constexpr (requires { view.row_stride; }) {
                 const auto* x = view.data + j * view.column_stride;
-                if (view.row_stride == 1) return add_contiguous(a, x, y, view.n);
+                if (view.row_stride == 1) return add_multiple(a, x, y, view.n);
                 for (std::int64_t i = 0; i < view.n; ++i)
                     y[i] += a * static_cast<double>(x[i * view.row_stride]);
             } else {

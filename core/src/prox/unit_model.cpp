@@ -12,14 +12,6 @@ namespace {
 
 constexpr int kMostRidges = 40;  // tried in turn, each a hundred times the last
 
-RECTILINE_MULTIVERSION double product(const double* a, const double* b, std::int64_t n) {
-    return dot(a, b, n);
-}
-
-RECTILINE_MULTIVERSION void add(double a, const double* x, double* y, std::int64_t n) {
-    axpy(a, x, y, n);
-}
-
 }  // namespace
 
 UnitModel::UnitModel(const std::vector<std::int64_t>& row, const std::vector<double>& sign,
@@ -39,7 +31,7 @@ void UnitModel::multiply(std::span<const double> move, std::span<double> image) 
         weight_[row_[u]] += sign_[u] * move[u];
     for (std::int64_t c = 0; c < count_; ++c) {
         const double* f = F_.data() + c * n_;
-        add(product(f, weight_.data(), n_), f, by_row_.data(), n_);
+        add_multiple(product(f, weight_.data(), n_), f, by_row_.data(), n_);
     }
     for (std::size_t u = 0; u < row_.size(); ++u)
         image[u] = diagonal_[u] * move[u] + sign_[u] * by_row_[row_[u]];
@@ -87,7 +79,7 @@ void UnitModel::solve_by_vectors(const std::vector<std::int64_t>& free,
     solve_square(P_.data(), count_, depth, added_.data(), core_.data());
     std::fill(by_row_.begin(), by_row_.end(), 0.0);
     for (std::int64_t c = 0; c < count_; ++c)
-        add(core_[c], F_.data() + c * n_, by_row_.data(), n_);
+        add_multiple(core_[c], F_.data() + c * n_, by_row_.data(), n_);
     for (std::size_t k = 0; k < free.size(); ++k) {
         const std::int64_t u = free[k];
         right[k] = (right[k] - sign_[u] * by_row_[row_[u]]) / diagonal_[u];

@@ -154,19 +154,14 @@ bool Factor::analyse(const Graph& graph, double most, Interrupt& interrupt) {
     set_order(graph, std::move(later));
     const std::vector<Index> parent = tree(graph), counts = column_counts(graph, parent);
     if (std::accumulate(counts.begin(), counts.end(), 0.0) > most) return false;
-    begin_.assign(order_.size() + 1, 0);
+    begin_.assign(1, 0);
+    rows_.clear();
     for (Index i = 0; i < size(); ++i) {
-        const auto neighbours = graph.neighbours(order_[i]);
-        const auto is_later = [&](Index node) { return place_[node] > i; };
-        begin_[i + 1] =
-            begin_[i] + 1 + std::count_if(neighbours.begin(), neighbours.end(), is_later);
-    }
-    rows_.resize(static_cast<std::size_t>(begin_.back()));
-    std::vector<std::int64_t> next(begin_.begin(), begin_.end() - 1);
-    for (Index i = 0; i < size(); ++i) {
-        rows_[next[i]++] = i;
+        rows_.push_back(i);
         for (const Index node : graph.neighbours(order_[i]))
-            if (place_[node] < i) rows_[next[place_[node]]++] = i;
+            if (place_[node] > i) rows_.push_back(place_[node]);
+        std::sort(rows_.begin() + begin_.back(), rows_.end());
+        begin_.push_back(std::ssize(rows_));
     }
     set_blocks(parent, counts);
     set_rows();

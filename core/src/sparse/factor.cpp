@@ -1,6 +1,7 @@
 #include "rectiline/sparse/factor.hpp"
 
 #include "rectiline/support/lanes.hpp"
+#include "rectiline/support/vectors.hpp"
 
 #include <algorithm>
 #include <cassert>
@@ -54,21 +55,6 @@ struct MultiplyTiles {
         }
     }
 };
-
-RECTILINE_MULTIVERSION void add_multiple(double factor, const double* from, double* to,
-                                         std::int64_t count) {
-#pragma omp simd
-    for (std::int64_t i = 0; i < count; ++i)
-        to[i] += factor * from[i];
-}
-
-RECTILINE_MULTIVERSION double inner(const double* one, const double* other, std::int64_t count) {
-    double sum = 0;
-#pragma omp simd reduction(+ : sum)
-    for (std::int64_t i = 0; i < count; ++i)
-        sum += one[i] * other[i];
-    return sum;
-}
 
 }  // namespace
 
@@ -206,8 +192,8 @@ void Factor::solve(std::span<double> x) const {
             part[i] = x[block_rows_[block.rows + block.width + i]];
         for (std::int64_t j = block.width; j-- > 0;) {
             const double* column = values_.data() + block.values + j * block.count;
-            const double sum = inner(column + j + 1, own + j + 1, block.width - j - 1) +
-                               inner(column + block.width, part.data(), below);
+            const double sum = product(column + j + 1, own + j + 1, block.width - j - 1) +
+                               product(column + block.width, part.data(), below);
             own[j] = (own[j] - sum) / column[j];
         }
     }

@@ -4,6 +4,7 @@
 #include <cassert>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <utility>
 
 namespace rectiline::sparse {
@@ -12,6 +13,26 @@ namespace {
 
 constexpr Index kEliminated = -1;
 constexpr double kLeastLong = 32, kLong = 10;  // times the root of the number of columns
+
+// The entries of each of `width` columns, in the order of the rows.
+template <class Columns>
+EntriesByColumns by_columns(const std::vector<std::int64_t>& row_begin, const Columns& columns,
+                            std::int64_t width) {
+    EntriesByColumns found{std::vector<std::int64_t>(static_cast<std::size_t>(width) + 1, 0),
+                           std::vector<std::int64_t>(columns.size()),
+                           std::vector<Index>(columns.size())};
+    for (const auto column : columns)
+        ++found.begin[column + 1];
+    std::partial_sum(found.begin.begin(), found.begin.end(), found.begin.begin());
+    std::vector<std::int64_t> next(found.begin);
+    for (std::size_t r = 0; r + 1 < row_begin.size(); ++r)
+        for (std::int64_t e = row_begin[r]; e < row_begin[r + 1]; ++e) {
+            const std::int64_t to = next[columns[e]]++;
+            found.places[to] = e;
+            found.rows[to] = static_cast<Index>(r);
+        }
+    return found;
+}
 
 }  // namespace
 
@@ -31,16 +52,7 @@ NormalEquations::NormalEquations(CompressedRows rows, std::int64_t width, bool k
 // Columns are joined where they share an eliminated row, and to the rows that are kept.
 Graph NormalEquations::graph(Interrupt& interrupt) const {
     const auto size = static_cast<std::size_t>(width_) + kept_.size();
-    std::vector<std::int64_t> begin(static_cast<std::size_t>(width_) + 1, 0);
-    for (const std::int64_t column : rows_.columns)
-        ++begin[column + 1];
-    for (std::size_t j = 1; j < begin.size(); ++j)
-        begin[j] += begin[j - 1];
-    std::vector<std::int64_t> users(rows_.columns.size());
-    std::vector<std::int64_t> next(begin.begin(), begin.end() - 1);
-    for (std::int64_t r = 0; r < rows_.n_rows(); ++r)
-        for (std::int64_t e = rows_.begin[r]; e < rows_.begin[r + 1]; ++e)
-            users[next[rows_.columns[e]]++] = r;
+    const auto [begin, places, users] = by_columns(rows_.begin, rows_.columns, width_);
     Graph found;
     found.begin.push_back(0);
     std::vector<Index> mark(size, -1);
@@ -77,35 +89,20 @@ Graph NormalEquations::graph(Interrupt& interrupt) const {
 void NormalEquations::arrange() {
     const auto place = factor_.place();
     const auto size = static_cast<std::size_t>(factor_.size());
-    column_begin_.assign(size + 1, 0);
-    row_begin_.assign(1, 0);
     row_columns_.resize(rows_.columns.size());
     sources_.resize(rows_.columns.size());
     std::vector<std::pair<Index, std::int64_t>> row;
-    std::int64_t at = 0;
     for (std::int64_t r = 0; r < rows_.n_rows(); ++r) {
         row.clear();
         for (std::int64_t e = rows_.begin[r]; e < rows_.begin[r + 1]; ++e)
             row.emplace_back(place[rows_.columns[e]], e);
         std::sort(row.begin(), row.end());
-        for (const auto& [column, source] : row) {
+        for (std::int64_t at = rows_.begin[r]; const auto& [column, source] : row) {
             row_columns_[at] = column;
             sources_[at++] = source;
-            ++column_begin_[column + 1];
         }
-        row_begin_.push_back(at);
     }
-    for (std::size_t j = 1; j <= size; ++j)
-        column_begin_[j] += column_begin_[j - 1];
-    column_places_.resize(row_columns_.size());
-    column_rows_.resize(row_columns_.size());
-    std::vector<std::int64_t> next(column_begin_.begin(), column_begin_.end() - 1);
-    for (std::int64_t r = 0; r < rows_.n_rows(); ++r)
-        for (std::int64_t e = row_begin_[r]; e < row_begin_[r + 1]; ++e) {
-            const std::int64_t to = next[row_columns_[e]]++;
-            column_places_[to] = e;
-            column_rows_[to] = static_cast<Index>(r);
-        }
+    columns_ = by_columns(rows_.begin, row_columns_, factor_.size());
     signs_.assign(size, 1.0);
     for (const std::int64_t r : kept_)
         signs_[place[unknown_[r]]] = -1.0;
@@ -146,21 +143,21 @@ bool NormalEquations::sum_up(std::span<const double> weight, std::span<const dou
         if (order[j] >= width_) {
             const std::int64_t r = kept_[order[j] - width_];
             sums_[j] = -1.0 / weight[r];
-            for (std::int64_t e = row_begin_[r + 1]; e-- > row_begin_[r] && row_columns_[e] > j;)
+            for (std::int64_t e = rows_.begin[r + 1]; e-- > rows_.begin[r] && row_columns_[e] > j;)
                 sums_[row_columns_[e]] = values_[e];
         } else {
             sums_[j] = diagonal[order[j]];
-            for (std::int64_t k = column_begin_[j]; k < column_begin_[j + 1]; ++k) {
-                const std::int64_t r = column_rows_[k], first = column_places_[k];
+            for (std::int64_t k = columns_.begin[j]; k < columns_.begin[j + 1]; ++k) {
+                const std::int64_t r = columns_.rows[k], first = columns_.places[k];
                 if (unknown_[r] != kEliminated) {
                     const Index at = place[unknown_[r]];
                     if (at > j) sums_[at] = values_[first];
                     continue;
                 }
                 const double factor = weight[r] * values_[first];
-                for (std::int64_t e = first; e < row_begin_[r + 1]; ++e)
+                for (std::int64_t e = first; e < rows_.begin[r + 1]; ++e)
                     sums_[row_columns_[e]] += factor * values_[e];
-                work += row_begin_[r + 1] - first;
+                work += rows_.begin[r + 1] - first;
             }
         }
         for (std::int64_t e = begin[j]; e < begin[j + 1]; ++e)
@@ -192,7 +189,7 @@ void NormalEquations::solve(std::span<double> v, std::span<const double> r,
             continue;
         }
         if (r[k] == 0) continue;
-        for (std::int64_t e = row_begin_[k]; e < row_begin_[k + 1]; ++e)
+        for (std::int64_t e = rows_.begin[k]; e < rows_.begin[k + 1]; ++e)
             x[row_columns_[e]] += values_[e] * r[k];
     }
     factor_.solve(x);

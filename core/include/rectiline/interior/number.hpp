@@ -8,6 +8,7 @@
 #include "rectiline/rooms.hpp"
 #include "rectiline/support/multiversion.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <span>
@@ -70,51 +71,31 @@ RECTILINE_INLINE double leading(Number a) {
 
 // A symmetric matrix by its lower triangle, one column after the other, and its Cholesky factor.
 template <class Real>
-class SymmetricMatrix;
-
-template <>
-class SymmetricMatrix<Number> {
-  public:
-    explicit SymmetricMatrix(std::int64_t size)
-        : size_(size), high_(static_cast<std::size_t>(size * size)), low_(high_.size()) {}
-
-    void clear();
-    void add_to_diagonal(std::int64_t j, Number value);
-    // Adds weight * row row', where the row has entries at increasing columns.
-    void add_row(Number weight, std::span<const std::int64_t> columns,
-                 std::span<const double> values);
-    // Replaces the matrix by its factor L with L L' = matrix; false where there is none. A pivot
-    // that rounding has used up makes its unknown zero.
-    bool factorise();
-    // Solves with the factor, in place.
-    void solve(std::span<Number> x) const;
-
-  private:
-    double* high(std::int64_t j) { return high_.data() + j * size_; }
-    double* low(std::int64_t j) { return low_.data() + j * size_; }
-
-    std::int64_t size_;
-    std::vector<double> high_, low_;
-};
-
-template <>
-class SymmetricMatrix<double> {
+class SymmetricMatrix {
   public:
     explicit SymmetricMatrix(std::int64_t size)
         : size_(size), entries_(static_cast<std::size_t>(size * size)) {}
 
-    void clear();
-    void add_to_diagonal(std::int64_t j, double value) { column(j)[j] += value; }
-    void add_row(double weight, std::span<const std::int64_t> columns,
+    void clear() { std::fill(entries_.begin(), entries_.end(), Real(0.0)); }
+    void add_to_diagonal(std::int64_t j, Real value) { column(j)[j] += value; }
+    // Adds weight * row row', where the row has entries at increasing columns.
+    void add_row(Real weight, std::span<const std::int64_t> columns,
                  std::span<const double> values);
+    // Replaces the matrix by its factor L with L L' = matrix; false where there is none. Of numbers
+    // a pivot that rounding has used up makes its unknown zero.
     bool factorise();
-    void solve(std::span<double> x) const;
+    // Solves with the factor, in place.
+    void solve(std::span<Real> x) const;
 
   private:
-    double* column(std::int64_t j) { return entries_.data() + j * size_; }
+    Real* column(std::int64_t j) { return entries_.data() + j * size_; }
+    const Real* column(std::int64_t j) const { return entries_.data() + j * size_; }
 
     std::int64_t size_;
-    std::vector<double> entries_;
+    std::vector<Real> entries_;
 };
+
+extern template class SymmetricMatrix<double>;
+extern template class SymmetricMatrix<Number>;
 
 }  // namespace rectiline::interior

@@ -93,9 +93,9 @@ RECTILINE_MULTIVERSION Evaluated evaluate_pass(const RampsOf& ramps, std::int64_
 // Sums of losses and Fenchel-Young terms; without the latter where every slope is that of its
 // argument.
 template <bool with_gap, class Curves>
-RECTILINE_MULTIVERSION RowValues value_pass(const Curves& curves, std::int64_t first,
-                                            std::int64_t last, const double* t, const double* s,
-                                            const double* weight) {
+RECTILINE_MULTIVERSION RowSums value_pass(const Curves& curves, std::int64_t first,
+                                          std::int64_t last, const double* t, const double* s,
+                                          const double* weight) {
     const Curves f = curves;
     double loss = 0, gap = 0;
 #pragma omp simd reduction(+ : loss, gap)

@@ -51,7 +51,7 @@ class NewtonLoop {
 
     NewtonProgress minimise(const NewtonGoal& goal, Interrupt& interrupt);
     // Objective and gap of the pair at hand, given the sums over its rows.
-    NewtonEstimate estimate(RowValues sums);
+    NewtonEstimate estimate(RowSums sums);
     double constraint_slope(std::int64_t r, double value) const {
         return terms_.constraint_slope(r, value, constraint_[r], growth_);
     }

@@ -17,6 +17,7 @@
 #include "rectiline/design/updated_gram.hpp"
 #include "rectiline/newton/newton_terms.hpp"
 #include "rectiline/rooms.hpp"
+#include "rectiline/rows/certificate.hpp"
 #include "rectiline/rows/ramps.hpp"
 #include "rectiline/rows/rows.hpp"
 
@@ -27,11 +28,6 @@
 #include <vector>
 
 namespace rectiline::newton {
-
-struct RowValues {
-    double loss;           // sum weight phi(t)
-    double fenchel_young;  // of the pair (t, s)
-};
 
 class NewtonRows {
   public:
@@ -57,7 +53,7 @@ class NewtonRows {
     // Moves to t + step * direction, evaluates slopes and J there. Returns sum weight (s -
     // multiplier)^2 / (2 S): what this outer step changed.
     double evaluate(double step, double S);
-    RowValues values() const;   // of the pair that was evaluated last
+    RowSums values() const;     // of the pair that was evaluated last
     void update_multipliers();  // multipliers := slopes
     // Slopes times a factor, towards the least loss. They and their image change, nothing else.
     void scale_slopes(double factor);
@@ -77,8 +73,8 @@ class NewtonRows {
     void add_free_product(std::span<const double> b, std::span<double> q) const;
 
     void dual(std::span<double> g) const;  // slopes in the predictions
-    // Moves entries of g that belong to J, within their ranges, until g and `others` sum to zero.
-    void balance(std::span<double> g, double others) const;
+    // Moves entries of g that belong to J, within their ranges, until g sums to zero.
+    void balance(std::span<double> g) const;
     const std::vector<double>& arguments() const { return t_; }
     // Distance of each t to its nearest knot; infinite for rows of zero weight.
     void slack(std::span<double> out) const;

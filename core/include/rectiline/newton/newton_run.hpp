@@ -47,7 +47,7 @@ class NewtonRun : public NewtonLoop {
     // The estimated relative gap where the run starts.
     double look(Interrupt& interrupt);
     // Estimates objective and gap of the current pair, given the sums over its rows.
-    void estimate(RowValues sums);
+    void estimate(RowSums sums);
     double relative_gap() const;
 
     void forget_reference() { reference_ = 0; }

@@ -26,6 +26,12 @@ struct CompressedRows {
     std::int64_t length(std::int64_t row) const { return begin[row + 1] - begin[row]; }
 };
 
+// Where the entries of each column begin, their places among those of the rows, and their rows.
+struct EntriesByColumns {
+    std::vector<std::int64_t> begin, places;
+    std::vector<Index> rows;
+};
+
 class NormalEquations {
   public:
     NormalEquations(CompressedRows rows, std::int64_t width, bool keeps_long_rows);
@@ -62,10 +68,9 @@ class NormalEquations {
     std::vector<double> kept_weight_;
     bool is_analysed_ = false;
     Factor factor_;
-    // The eliminated rows with their columns in the order of elimination, and for each column the
-    // places of its entries and their rows.
-    std::vector<std::int64_t> row_begin_, column_begin_, column_places_;
-    std::vector<Index> row_columns_, column_rows_;
+    // The rows with their columns in the order of elimination, which begin where those of rows_ do.
+    std::vector<Index> row_columns_;
+    EntriesByColumns columns_;
     std::vector<std::int64_t> sources_;  // of each entry, in rows_
     std::vector<double> values_, signs_, entries_, sums_;
 };

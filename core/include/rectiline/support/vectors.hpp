@@ -25,4 +25,14 @@ RECTILINE_INLINE void axpy(double a, const T* x, double* v, std::int64_t d) {
         v[j] += a * static_cast<double>(x[j]);
 }
 
+// The same for callers that are not compiled for several instruction sets themselves.
+RECTILINE_MULTIVERSION inline double product(const double* x, const double* b, std::int64_t d) {
+    return dot(x, b, d);
+}
+
+template <class T>
+RECTILINE_MULTIVERSION void add_multiple(double a, const T* x, double* v, std::int64_t d) {
+    axpy(a, x, v, d);
+}
+
 }  // namespace rectiline::support
