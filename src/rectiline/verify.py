@@ -473,7 +473,7 @@ class Checker:
         g = w * p * s
         self.q = self.q - self.added(X * g[:, None])
         self.top = np.maximum(self.top, abs(X).max(axis=0))
-        self.error = self.error + 3 * u * (abs(X).T @ abs(g)) + w.size * self.tiny * (1 + self.top)
+        self.error = self.error + 4 * u * (abs(X).T @ abs(g)) + w.size * self.tiny * (1 + self.top)
         self.reach = max(self.reach, abs(z).max(), abs(o).max())
 
     def added(self, terms: Any) -> Any:
