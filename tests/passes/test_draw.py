@@ -16,6 +16,7 @@ def drawn(y, loss, known=True):
     parts = [slice(start, start + BLOCK) for start in range(0, N, BLOCK)]
     rows = rl.rows.from_stream(lambda: ((X[part], y[part]) for part in parts))
     plan = RowPlan(N if known else None, D)
+    rows.quick_rows = lambda size: None  # the first rows, where the number of rows is known
     if known:
         assert rows.n_rows == N
     sample = draw(rl.Problem(rows, loss=loss), plan.sampled_rows, seed=0)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 import rectiline as rl
 from rectiline.rows import _tables
@@ -35,7 +36,7 @@ def read(monkeypatch):
     def counted(*arguments):
         runs.append(0)
         for block in decoded(*arguments):
-            runs[-1] += block.n_rows
+            runs[-1] += block.n_rows if block.X.shape[1] else 0  # X, not the target alone
             yield block
 
     decoded = _tables.decoded
@@ -51,6 +52,74 @@ def test_the_example_of_the_readme_decodes_the_files_twice(flights, read):
     assert list(model.feature_names_in_) == [*(f"c{k}" for k in range(D)), "year"]
     scale = np.subtract(*np.percentile(np.random.default_rng(1).standard_t(3, N), [75, 25])) / 1.349
     assert model.scale_ == pytest.approx(scale, rel=0.05)
+
+
+def labelled(rows_of_class):
+    """Return rows with labels; the last of them has as many rows as are asked for."""
+    rng = np.random.default_rng(1)
+    X = rng.standard_normal((300_000, 3))
+    y = np.digitize(X.sum(axis=1) + rng.standard_normal(300_000), [0.0]).astype(np.int64)
+    y[rng.choice(300_000, rows_of_class, replace=False)] = 2
+    return X, y
+
+
+DEFAULTS = {
+    "regressor": rl.PLQRegressor(),
+    "huber": rl.PLQRegressor("huber"),
+    "quantile": rl.QuantileRegressor(),
+    "quantiles": rl.QuantileRegressor(quantile=[0.1, 0.5, 0.9]),
+    "distribution": rl.DistributionRegressor(),
+    "classifier": rl.PLQClassifier(),
+    "classes": rl.PLQClassifier(),
+    "balanced": rl.PLQClassifier(class_weight="balanced"),
+}
+
+
+def targets_for(name):
+    X, labels = labelled(0 if name == "classifier" else 100_000)
+    if isinstance(DEFAULTS[name], rl.PLQClassifier):
+        return X, labels
+    return X, X.sum(axis=1) + np.random.default_rng(2).standard_t(3, len(X))
+
+
+@pytest.mark.filterwarnings("ignore:QuantileRegressor. the penalty of the default alpha=1")
+@pytest.mark.parametrize("name", DEFAULTS)
+def test_every_estimator_decodes_files_twice_at_its_defaults(name, tmp_path, read):
+    X, y = targets_for(name)
+    table = pa.table({**{f"c{k}": X[:, k] for k in range(3)}, "y": y})
+    pq.write_table(table, tmp_path / "t.parquet", row_group_size=30_000)
+    clone(DEFAULTS[name]).fit(rl.rows.from_parquet(tmp_path / "t.parquet", target="y"))
+    assert 2 * len(y) < sum(read) < 2.2 * len(y)
+
+
+@pytest.mark.filterwarnings("ignore:QuantileRegressor. the penalty of the default alpha=1")
+@pytest.mark.parametrize("name", DEFAULTS)
+def test_streams_are_read_once_for_their_length_and_twice_for_the_fit(name):
+    X, y = targets_for(name)
+    opened = []
+
+    def blocks():
+        opened.append(0)
+        for first in range(0, len(y), 20_000):
+            opened[-1] += 1
+            yield X[first : first + 20_000], y[first : first + 20_000]
+
+    rows = rl.rows.from_stream(blocks)
+    opened.clear()
+    clone(DEFAULTS[name]).fit(rows)
+    assert opened.count(15) == 3 and sum(opened) <= 3 * 15 + 1
+    opened.clear()
+    clone(DEFAULTS[name]).fit(rows)  # which know their length now; labels are counted again
+    has_labels = isinstance(DEFAULTS[name], rl.PLQClassifier)
+    assert opened.count(15) == 2 + has_labels and sum(opened) <= 15 * (2 + has_labels) + 1
+
+
+def test_a_class_that_is_rare_among_the_first_rows_is_drawn_from_all(tmp_path, read):
+    X, y = labelled(300)
+    table = pa.table({**{f"c{k}": X[:, k] for k in range(3)}, "y": y})
+    pq.write_table(table, tmp_path / "t.parquet", row_group_size=30_000)
+    model = rl.PLQClassifier().fit(rl.rows.from_parquet(tmp_path / "t.parquet", target="y"))
+    assert list(model.classes_) == [0, 1, 2] and 3 * len(y) < sum(read) < 3.2 * len(y)
 
 
 def test_problems_and_families_decode_the_files_twice(flights, read):

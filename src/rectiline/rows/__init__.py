@@ -15,6 +15,7 @@ from rectiline.rows._make import from_arrays, from_stream, of
 from rectiline.rows._make import is_source as is_source
 from rectiline.rows._spark import spark
 from rectiline.rows._spread import on_host as on_host
+from rectiline.rows._spread import rare_labels as rare_labels
 from rectiline.rows._spread import spread_rows as spread_rows
 from rectiline.rows._stacked import Levels as Levels
 from rectiline.rows._stacked import StackedRows as StackedRows

@@ -13,6 +13,8 @@ from rectiline._polling import checkpoint
 from rectiline.rows._block import Block, block_length, join, pick
 from rectiline.rows._engines import Work, checked_executor, run_work
 
+_QUICK_ROWS, _QUICK_SHARE = 20_000, 0.05  # at most one of them is read for a quick sample
+
 State = TypeVar("State")
 Result = TypeVar("Result")
 
@@ -187,6 +189,10 @@ class RowBlocks(ABC):
         source that is small may hold all its rows from then on.
         """
         return None
+
+    def _quick_size(self, size: int) -> int:
+        """Return how many of `size` rows are not too many for `quick_rows`."""
+        return min(size, max(_QUICK_ROWS, int(_QUICK_SHARE * self.n_rows)))
 
     def map_blocks(
         self, function: Callable[[Block, State], Result], state: State

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 _RARE_SHARE = 0.5  # of a sample, divided by the number of labels: what a rare one gets
-_COMMON = 1.5  # times that share of a sample: what a label that is not rare has at least
 
 Library = tuple[Any, Callable[[int], Any]]  # NumPy or torch, and so many random numbers from 0 to 1
 
@@ -33,31 +32,31 @@ def on_device(seed: int, device: Any) -> Library:
     return torch, uniform
 
 
+def rare_labels(y: Any, labels: Sequence[Any]) -> list[Any]:
+    """Return the labels that a sample with targets y holds too few of."""
+    least = _RARE_SHARE / max(len(labels), 1) * len(y)
+    return [label for label in labels if float((y == label).sum()) < least]
+
+
 def spread_rows(
     n: int, size: int, library: Library, y: Any = None, labels: Sequence[Any] = ()
 ) -> tuple[Any, Any]:
     """Return about `size` of n rows, growing, and how many rows each of them stands for.
 
-    Labels that a plain sample would hold too few of are drawn on their own.
+    Labels that a plain sample holds too few of are drawn on their own.
     """
     xp, _ = library
     at = _one_of_each_stretch(n, size, library)
-    share = _RARE_SHARE / max(len(labels), 1)
+    most = max(1, int(_RARE_SHARE / max(len(labels), 1) * size))
     parts, weights, left = [], [], n
-    for label in labels:
-        # A label that is common in the sample is not rare: no look at all rows is needed.
-        if float((y[at] == label).sum()) > _COMMON * share * len(at):
-            continue
-        is_label = y == label
-        count = int(is_label.sum())
-        if not 0 < count < share * n:
-            continue
-        rows = xp.where(is_label)[0]
-        rows = rows[_one_of_each_stretch(count, max(1, int(share * size)), library)]
+    for label in rare_labels(y[at], labels) if labels else ():
+        rows = xp.where(y == label)[0]
+        count = len(rows)
+        rows = rows[_one_of_each_stretch(count, most, library)]
         at = at[y[at] != label]
         left -= count
         parts.append(rows)
-        weights.append(xp.zeros_like(rows, dtype=xp.float64) + count / len(rows))
+        weights.append(xp.zeros_like(rows, dtype=xp.float64) + count / max(len(rows), 1))
     parts.append(at)
     weights.append(xp.zeros_like(at, dtype=xp.float64) + left / max(len(at), 1))
     if len(parts) == 1:

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from rectiline._column_names import names_of
 from rectiline.backends import is_arrow
 from rectiline.rows._arrays import array_block
 from rectiline.rows._base import RowBlocks
-from rectiline.rows._block import Block
+from rectiline.rows._block import Block, join
 
 
 class StreamRows(RowBlocks):
@@ -68,6 +71,18 @@ class StreamRows(RowBlocks):
                 )
             yield block
             start += block.n_rows
+
+    def quick_rows(self, size: int) -> tuple[Block, NDArray[np.int64]] | None:
+        """Return the first rows, once it is known how many there are."""
+        if self.known_n_rows is None:
+            return None
+        few, found, n = self._quick_size(size), list[Block](), 0
+        for block in self._open():
+            found.append(block)
+            n += block.n_rows
+            if n >= few:
+                break
+        return join(found, self.n_features), np.arange(n, dtype=np.int64)
 
     @staticmethod
     def _block(given: Any, place: int, start: int) -> Block:

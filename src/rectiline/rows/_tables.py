@@ -26,7 +26,6 @@ Result = TypeVar("Result")
 # allocator. Blocks of 32 MiB take 1.3 times as long to decode and copy (20 columns of float32).
 _BLOCK_BYTES = 1 << 23
 _ITEMS_PER_BLOCK = 2  # at most, where small row groups are put together
-_QUICK_ROWS, _QUICK_SHARE = 20_000, 0.05  # at most one of them is read for a quick sample
 _QUICK_ITEMS = 64  # that rows are taken from, if there are as many
 _ITEM_SHARE = 0.5  # of an item is taken at most, unless there are too few items for that
 _SURVEY_ROWS = 1 << 17  # of a batch, where rows are counted
@@ -241,7 +240,7 @@ class TableRows(RowBlocks):
         if self._is_held:
             numbers = np.arange(size, dtype=np.int64) * n // size
             return join(self._items, d).take(numbers), numbers
-        few = min(size, max(_QUICK_ROWS, int(_QUICK_SHARE * n)))
+        few = self._quick_size(size)
         items = [item for item in self._items if item.n_rows]
         touched = max(_QUICK_ITEMS, math.ceil(few * len(items) / (_ITEM_SHARE * n)))
         touched = min(len(items), touched)

@@ -2,8 +2,9 @@
 
 A source with random access gives rows that are spread over all of them. Of others, blocks are read
 and the rows with the smallest random keys are kept, each class on its own, so that a rare one is
-not missed. A source that has rows which are quick to read gives these; as they may not be like the
-others, a sample of all rows is drawn during the first pass, in case it shows that they are not.
+not missed. A source that has rows which are quick to read gives these, unless a class is rare in
+them; as they may not be like the others, a sample of all rows is drawn during the first pass, in
+case it shows that they are not.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from numpy.typing import NDArray
 
 from rectiline._polling import OutOfTime
 from rectiline._typing import Vector
-from rectiline.rows import Block, RowBlocks, TensorRows, join, on_host, spread_rows
+from rectiline.rows import Block, RowBlocks, TensorRows, join, on_host, rare_labels, spread_rows
 from rectiline.solvers._row_plan import RowPlan
 
 Numbers = NDArray[np.int64]
@@ -140,7 +141,8 @@ def sample_source(
 def drawing_for_later(problem: Any, seed: int) -> Drawing | None:
     """Return a sample to be drawn in a pass, if a solver would read all rows for it otherwise."""
     blocks, labels = problem.blocks, problem.source.classes[0]
-    is_quick = type(blocks).quick_rows is not RowBlocks.quick_rows and not labels
+    has_quick_rows = type(blocks).quick_rows is not RowBlocks.quick_rows
+    is_quick = has_quick_rows and blocks.known_n_rows is not None and not labels
     if blocks.has_random_access or is_quick:
         return None
     size = RowPlan(blocks.known_n_rows, blocks.n_features).sampled_rows
@@ -150,9 +152,9 @@ def drawing_for_later(problem: Any, seed: int) -> Drawing | None:
 def _quick_sample(
     blocks: RowBlocks, size: int, seed: int, labels: Sequence[Any]
 ) -> RowSample | None:
-    """Return rows that are quick to read, if there are any; classes may be missing in them."""
-    found = None if labels else blocks.quick_rows(size)
-    if found is None:
+    """Return rows that are quick to read, if there are any, and enough of every class."""
+    found = blocks.quick_rows(size)
+    if found is None or rare_labels(np.asarray(found[0].y), labels):
         return None
     block, rows = found
     each = np.full(rows.size, blocks.n_rows / rows.size)
