@@ -142,7 +142,7 @@ test-door: $(STAMPS)/wheel  ## run the README and the landing page in a new envi
 	@$(VENV)-door/bin/pip install --quiet $(WHEELS)/*.whl
 	@$(VENV)-door/bin/python tests/door.py
 
-test-pages: docs  ## open every page and two reports in Chromium at 1400 and 400 pixels
+test-pages: docs  ## open every page and three reports in Chromium at 1400 and 400 pixels
 	@$(PY) tests/pages.py build/docs
 
 test-browser: $(STAMPS)/package $(STAMPS)/extra-test  ## check certificates in node and Chromium, where they are installed

@@ -61,6 +61,6 @@ figure.tight_layout()
 plt.show()
 
 # %%
-# A return that no asset has cannot be reached, and this is proved rather than failed at:
+# A return above every asset's is infeasible; the solver proves it:
 
 print(rl.solve(portfolio(2 * mean.max())).infeasibility)

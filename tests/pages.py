@@ -1,4 +1,4 @@
-"""Open every page of the documentation and two reports in Chromium, at 1400 and 400 pixels.
+"""Open every page of the documentation and three reports in Chromium, at 1400 and 400 pixels.
 
     python tests/pages.py build/docs             exit code 1 names what is wrong (make test-pages)
     python tests/pages.py build/docs --only tour # pages whose path contains this
@@ -118,17 +118,23 @@ class Handler(SimpleHTTPRequestHandler):
 
 
 def write_reports(folder: Path) -> None:
-    """Write the reports of a regression with quantiles and of a classifier."""
+    """Write the reports of quantiles that do not cross, of a classifier and of several tasks."""
+    import numpy as np
+
     import rectiline as rl
 
     income, food = rl.datasets.load_engel(return_X_y=True)
-    quantiles = rl.QuantileRegressor(quantile=[0.1, 0.5, 0.9], alpha=0).fit(income, food)
+    levels = [0.1, 0.5, 0.9]
+    quantiles = rl.QuantileRegressor(quantile=levels, alpha=0, non_crossing=True).fit(income, food)
     people = rl.datasets.load_adult_sample()
     svm = rl.PLQClassifier("hinge").fit(people.data, people.target)
+    both = np.column_stack([people.target, people.male])
+    tasks = rl.MultiTaskClassifier().fit(people.data, both)
     folder.mkdir(exist_ok=True)
     for name, model, X, y in (
         ("quantiles", quantiles, income, food),
         ("classifier", svm, people.data, people.target),
+        ("tasks", tasks, people.data, both),
     ):
         model.report(folder / f"{name}.html", X, y)
 

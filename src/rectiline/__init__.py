@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.3.0"
 
-# The scikit-learn face is imported on first use: solving a Problem does not pay for it.
+# Estimators are imported on first use: solving a Problem does not need them.
 _ROOMS_OF_LATE_NAMES = {
     "Path": "paths",
     "formula": "formulas",
