@@ -149,7 +149,7 @@ def many_cases(table: Table) -> Iterator[Case]:
         lambda t: rl.solve(hinge, "passes", tol=1e-12, time_limit=t),
     )
     tasks = np.arange(n) % 4
-    for solver in ("auto", "apg", "bcd"):
+    for solver in ("auto", "bcd"):
         parts = [np.flatnonzero(tasks == task) for task in range(4)]
         made = MultiTaskProblem(
             [X[part] for part in parts], [y[part] for part in parts], rl.losses.Huber()

@@ -66,8 +66,8 @@ def test_verbose_prints_a_line_for_each_certificate(capsys):
 
 
 def test_options_reach_the_named_solver():
-    with pytest.raises(TypeError, match="'memory'"):
-        MultiTaskRegressor(solver="apg", solver_options={"memory": 0}).fit(X, Y)
+    with pytest.raises(TypeError, match="'colour'"):
+        MultiTaskRegressor(solver="bcd", solver_options={"colour": 0}).fit(X, Y)
     plain = MultiTaskRegressor(solver="bcd", solver_options={"memory": 0}).fit(X, Y)
     fast = MultiTaskRegressor(solver="bcd").fit(X, Y)
     assert plain.n_iter_ > fast.n_iter_

@@ -20,8 +20,9 @@ from rectiline._polling import checkpoint
 from rectiline.problems import MultiTaskProblem
 from rectiline.solvers._base import Budget, Step
 from rectiline.solvers.multitask._blocks import Block, InnerAccuracy, Steps
-from rectiline.solvers.multitask._form import MultiTaskForm, TaskMethod, make_steps, passes
+from rectiline.solvers.multitask._form import MultiTaskForm, make_steps, passes
 from rectiline.solvers.multitask._held import Held
+from rectiline.solvers.multitask.bcd import BCD
 
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
@@ -58,7 +59,7 @@ class JointState:
 
 
 @dataclass(frozen=True, slots=True)
-class JointAPG(TaskMethod):
+class JointAPG:
     """Options of the solver.
 
     Parameters
@@ -73,7 +74,12 @@ class JointAPG(TaskMethod):
     n_threads: int = 1
 
     name: ClassVar[str] = "joint"
+    form: ClassVar[type] = MultiTaskForm
+    first_burst: ClassVar[int] = 1
     default_max_iter: ClassVar[int] = 20_000
+
+    refuses = staticmethod(BCD.refuses)
+    point = BCD.point
 
     def start(self, form: MultiTaskForm, warm: Block | None, seed: int) -> JointState:
         """Return the state at a given point."""

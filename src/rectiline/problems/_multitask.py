@@ -189,10 +189,6 @@ class MultiTaskProblem(FieldsAlone):
         """Return the M that gives every direction the same weight."""
         return Subspace(np.zeros((self.n_features, 0)), np.zeros(0), weight)
 
-    def penalty_gradient(self, coef: Matrix) -> Matrix:
-        """Return the derivative of the penalty."""
-        return self.charged(self.penalty.gradient(self.charged(coef)))
-
     def start_subspace(self, coef: Matrix) -> Subspace:
         """Return the subspace to start from: that of the coefficients, or none preferred."""
         if self._covers_all_ranks:

@@ -33,7 +33,8 @@ _ALIASES = {
 
 # Names of earlier releases, and what took their places.
 _SUCCESSORS = {
-    "apg_joint": "'apg'",
+    "apg": "'bcd'",
+    "apg_joint": "'bcd'",
     "bcd_plain": "'bcd' with memory=0",
     "first_order": "'smoothed' for rough answers under L1, or 'generation'",
     "small_interior": "'interior'",

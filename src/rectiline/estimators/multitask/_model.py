@@ -246,8 +246,8 @@ class SharedText:
         Whether each task has an unpenalised intercept of its own.
     constraints : Constraint, sequence of Constraint, or one sequence per task, default=()
         Restrictions of the coefficients of each task, see `rectiline.constraints`.
-    solver : {"auto", "bcd", "apg"}, default="auto"
-        "bcd" is accelerated block coordinate descent, "apg" accelerated proximal gradients.
+    solver : {"auto", "bcd"}, default="auto"
+        "bcd" is accelerated block coordinate descent.
     solver_options : dict, optional
         Options of the named solver, see `rectiline.solvers.solve_multitask`.
     tol : float, default=1e-6

@@ -20,13 +20,12 @@ from rectiline.solvers._run import Run
 from rectiline.solvers._solution import Solution
 from rectiline.solvers._status import Status, warn_about
 from rectiline.solvers.multitask._blocks import Space
-from rectiline.solvers.multitask.apg import APG
 from rectiline.solvers.multitask.bcd import BCD
 
 Start = tuple[Matrix, Vector, list[DualPoint] | None]
 
 _EXACT = 1e-12  # relative gap that the sum over exact tasks may have
-SOLVERS: dict[str, Any] = {one.name: one for one in (BCD, APG)}
+SOLVERS: dict[str, Any] = {"bcd": BCD}
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,9 +97,8 @@ def solve_multitask(
     Parameters
     ----------
     problem : MultiTaskProblem
-    solver : {"auto", "bcd", "apg"}, default="auto"
-        "bcd" is accelerated block coordinate descent, the choice of "auto"; "apg" accelerated
-        proximal gradients on the coefficients alone.
+    solver : {"auto", "bcd"}, default="auto"
+        "bcd" is accelerated block coordinate descent, the choice of "auto".
     tol : float, default=1e-6
         Largest certified relative gap that counts as solved.
     max_iter : int, optional
@@ -185,7 +183,7 @@ def solve_multitask(
 def _stages(
     problem: MultiTaskProblem, solver: str, options: dict[str, Any], n_threads: int
 ) -> list[Stage]:
-    """Return the solvers to run in turn: the named one, or block descent and then gradients."""
+    """Return the solver to run: the named one, or block descent."""
     if not isinstance(problem, MultiTaskProblem):
         raise TypeError(f"problem must be a MultiTaskProblem; got {type(problem).__name__}.")
     if solver == "auto":
@@ -193,10 +191,7 @@ def _stages(
             raise TypeError(
                 f"solver='auto' takes no solver options; got {', '.join(map(repr, options))}."
             )
-        return [
-            Stage(BCD(n_threads=n_threads), "bcd: accelerated block descent is the quickest"),
-            Stage(APG(n_threads=n_threads), "apg: the solvers before have given up"),
-        ]
+        return [Stage(BCD(n_threads=n_threads), "bcd: accelerated block descent")]
     check_not_gone(solver)
     kind = solver_kind(solver, SOLVERS, options)
     refusal = kind.refuses(problem)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 from rectiline._typing import Matrix, Vector
 from rectiline.problems import DualPoint, MultiTaskProblem
@@ -39,23 +39,6 @@ class MultiTaskForm:
     def start(self, warm: Block | None) -> Block:
         """Return where to start: the given block, or zeros."""
         return warm or Block.zeros(self.problem.n_features, self.problem.n_tasks)
-
-
-class TaskMethod:
-    """What the multi-task solvers share: the form, and the answer of the tasks as their point."""
-
-    form: ClassVar[type[Any]] = MultiTaskForm
-    first_burst: ClassVar[int] = 1
-
-    @staticmethod
-    def refuses(problem: MultiTaskProblem) -> str | None:
-        """Return why the method does not apply, or None."""
-        return None
-
-    def point(self, state: Any) -> Block:
-        """Return the last answer of the tasks with its multipliers."""
-        answer: Block = state.steps.with_dual(state.answer)
-        return answer
 
 
 def make_steps(problem: MultiTaskProblem, seed: int, n_threads: int) -> Any:

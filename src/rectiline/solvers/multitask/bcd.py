@@ -29,7 +29,7 @@ from rectiline.solvers._base import Budget, Step
 from rectiline.solvers.multitask._anderson import Anderson
 from rectiline.solvers.multitask._blocks import Block, InnerAccuracy, Space, Steps
 from rectiline.solvers.multitask._common import joint_step
-from rectiline.solvers.multitask._form import MultiTaskForm, TaskMethod, make_steps, passes
+from rectiline.solvers.multitask._form import MultiTaskForm, make_steps, passes
 from rectiline.solvers.multitask._held import Held
 
 __all__ = ["BCD"]
@@ -51,7 +51,7 @@ class BCDState:
 
 
 @dataclass(frozen=True, slots=True)
-class BCD(TaskMethod):
+class BCD:
     """Block coordinate descent, `solver="bcd"`; its fields are options.
 
     Parameters
@@ -66,7 +66,14 @@ class BCD(TaskMethod):
     n_threads: int = 1
 
     name: ClassVar[str] = "bcd"
+    form: ClassVar[type[MultiTaskForm]] = MultiTaskForm
+    first_burst: ClassVar[int] = 1
     default_max_iter: ClassVar[int] = 2000
+
+    @staticmethod
+    def refuses(problem: MultiTaskProblem) -> str | None:
+        """Return why the method does not apply, or None."""
+        return None
 
     def start(self, form: MultiTaskForm, warm: Block | None, seed: int) -> BCDState:
         """Return the state at a given point."""
@@ -90,6 +97,11 @@ class BCD(TaskMethod):
             state.answer = answer
             done += 1
         return Step(done, False)
+
+    def point(self, state: BCDState) -> Block:
+        """Return the last answer of the tasks with its multipliers."""
+        answer: Block = state.steps.with_dual(state.answer)
+        return answer
 
     def _move(self, state: BCDState, answer: Block) -> None:
         """Choose where the next pass starts: the accelerated point or the plain one."""

@@ -1,4 +1,4 @@
-"""`apg`: accelerated proximal gradients on the coefficients alone.
+"""Accelerated proximal gradients on the coefficients alone, an oracle for tests.
 
 The penalty Omega(U) is differentiable with Lipschitz constant ``L = 2 (alpha + beta)``, known in
 advance, so there is no line search. A step is
@@ -21,8 +21,9 @@ from rectiline._typing import Matrix
 from rectiline.problems import MultiTaskProblem
 from rectiline.solvers._base import Budget, Step
 from rectiline.solvers.multitask._blocks import Block, InnerAccuracy, Steps
-from rectiline.solvers.multitask._form import MultiTaskForm, TaskMethod, make_steps, passes
+from rectiline.solvers.multitask._form import MultiTaskForm, make_steps, passes
 from rectiline.solvers.multitask._held import Held
+from rectiline.solvers.multitask.bcd import BCD
 
 __all__ = ["APG"]
 
@@ -40,8 +41,8 @@ class APGState:
 
 
 @dataclass(frozen=True, slots=True)
-class APG(TaskMethod):
-    """Accelerated proximal gradient method, `solver="apg"`; its fields are options.
+class APG:
+    """Accelerated proximal gradient method; its fields are options.
 
     Parameters
     ----------
@@ -51,7 +52,9 @@ class APG(TaskMethod):
 
     n_threads: int = 1
 
-    name: ClassVar[str] = "apg"
+    name: ClassVar[str] = "proximal"
+    form: ClassVar[type] = MultiTaskForm
+    first_burst: ClassVar[int] = 1
     default_max_iter: ClassVar[int] = 20_000
 
     def start(self, form: MultiTaskForm, warm: Block | None, seed: int) -> APGState:
@@ -67,7 +70,7 @@ class APG(TaskMethod):
         held = Held(problem.even_subspace(0.0), eta, eta * lipschitz)
         for gap in passes(problem, state.steps, budget):
             before = state.answer
-            slope = problem.penalty_gradient(state.search)
+            slope = problem.charged(problem.penalty.gradient(problem.charged(state.search)))
             centre = state.search - slope / lipschitz
             inner = state.accuracy.next(gap, abs(problem.loss_at_zero))
             answer = state.steps.step(before, held, centre, inner)
@@ -79,3 +82,6 @@ class APG(TaskMethod):
             state.momentum, state.answer = after, answer
             done += 1
         return Step(done, False)
+
+    refuses = staticmethod(BCD.refuses)
+    point = BCD.point
