@@ -12,7 +12,8 @@ from rectiline._polling import OutOfTime, asked_at_checkpoints
 from rectiline.backends import _design
 from rectiline.problems.forms import EpigraphForm
 from rectiline.problems.proof._sparse_system import SparseNormalSystem
-from rectiline.solvers import _drive
+from rectiline.solvers import _drive, _run
+from rectiline.solvers._base import RunLimits
 from rectiline.solvers.interior.method import Method
 
 
@@ -69,3 +70,29 @@ def test_a_certificate_of_a_trend_takes_few_factors(monkeypatch):
     )
     assert problem.certify(answer).relative_gap <= 1e-6
     assert 1 <= len(factors) <= 12
+
+
+def test_no_burst_follows_when_time_is_up_before_a_first_certificate(monkeypatch):
+    offered = []
+
+    def out_of_time(self, *_):
+        offered.append(1)
+        raise OutOfTime
+
+    monkeypatch.setattr(_run.Best, "offer", out_of_time)
+    monkeypatch.setattr(_run.Clock, "is_late", property(lambda clock: True))
+    with pytest.raises(rl.NoAnswerError):
+        rl.solve(panel(), "newton", tol=1e-12, time_limit=50.0)
+    assert len(offered) == 1
+
+
+def test_a_last_pair_is_kept_without_a_proof_that_takes_too_long(monkeypatch):
+    problem = panel()
+
+    def out_of_time(self, *_):
+        raise OutOfTime
+
+    monkeypatch.setattr(rl.Problem, "prove", out_of_time)
+    run = _run.Run(problem, RunLimits(1e-6, None, 1.0, 0))
+    run._keep_last("interior", *problem.zero_pair())
+    assert run.best.pair is not None and run.best.certificate.gap == np.inf

@@ -378,6 +378,7 @@ class Design:
         stored, most = np.diff(X.indptr).astype(np.float64), _LONGEST_SPARSE_ROW * self.n_features
         if stored.max(initial=0.0) ** 2 > most or stored @ stored > _SQUARES_PER_ENTRY * X.nnz:
             return None
+        checkpoint(seconds=SECONDS_PER_ENTRY_COPIED * X.nnz)
         begin, columns = X.indptr.astype(np.int64), X.indices.astype(np.int64)
         values = X.data.astype(np.float64)
         equations = _core.NormalEquations(begin, columns, values, self.n_features, False)

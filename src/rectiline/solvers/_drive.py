@@ -12,6 +12,7 @@ from rectiline._costs import (
     SECONDS_PER_ENTRY_CERTIFIED,
     SECONDS_PER_PRODUCT,
     SECONDS_PER_ROW_CERTIFIED,
+    SECONDS_PER_SPARSE_ENTRY_COPIED,
 )
 from rectiline._polling import Clock, OutOfTime, asked_at_checkpoints
 from rectiline._thread_count import using_threads
@@ -233,6 +234,8 @@ def _certificate_seconds(problem: Problem) -> float:
     """Return a guess at what a certificate takes: products with X, and balancing free columns."""
     design, n_free = problem.design, problem.terms.free_columns.size
     passes = SECONDS_PER_ENTRY_CERTIFIED + (_BALANCING_PASSES * SECONDS_PER_ENTRY if n_free else 0)
+    if design.is_sparse and n_free:  # into the system that balances them
+        passes += SECONDS_PER_SPARSE_ENTRY_COPIED
     seconds = passes * design.n_stored + SECONDS_PER_ROW_CERTIFIED * problem.n_samples
     return seconds + SECONDS_PER_PRODUCT * balancing_products(design, n_free)
 

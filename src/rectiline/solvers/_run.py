@@ -133,9 +133,13 @@ class Run:
     def _keep_last(self, author: str, coef: Any, intercept: Any, dual: Any) -> None:
         """Keep a first pair when time is up, certified if that is over soon."""
         latest = _LATEST_SHARE * (self.limits.time_limit or 0.0) + _LATEST_SECONDS
-        is_affordable = self.clock.left(latest) >= self._first_certificate
-        prove = None if is_affordable else lambda *_: (NOTHING, dual)
-        self.best.keep(coef, intercept, dual, author, prove)
+        left = self.clock.left(latest)
+        try:
+            with asked_at_checkpoints(Clock(left)):
+                checkpoint(seconds=self._first_certificate)
+                self.best.keep(coef, intercept, dual, author)
+        except OutOfTime:
+            self.best.keep(coef, intercept, dual, author, lambda *_: (NOTHING, dual))
         self.report(author)
 
     def _keep_any(self, author: str) -> None:
@@ -299,7 +303,8 @@ class Run:
                 if done == 0 and best.pair is None:
                     self._ran_out = True  # the steps of another solver may fit
                     return Status.STALLED
-                if step.iterations == 0 or step.exhausted or done >= limit or best.pair is not None:
+                is_over = step.iterations == 0 or step.exhausted or done >= limit
+                if is_over or best.pair is not None or self.clock.is_late:
                     raise
                 burst = min(2 * burst, _LONGEST_BURST)
                 yield
