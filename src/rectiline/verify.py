@@ -38,6 +38,7 @@ import numpy as np
 __all__ = ["CannotCheck", "Refused", "Verdict", "check", "check_all", "read", "sentence"]
 
 CHUNK = 2**21  # entries of X in a chunk of rows; the header has one checksum per chunk
+ROWS = 2**14  # rows taken at once, which bounds the memory
 RADIUS = 1024  # how far competitors may lie on free columns, in sizes of the coefficients
 RADII = (100, RADIUS)  # that a file may state; the first is that of files which state none
 FEASIBLE = 1e-9  # largest violation that counts as rounding, relative to the terms of its row
@@ -675,7 +676,7 @@ def show_rows(checkers: list[Checker], blocks: Iterable[Any]) -> list[str]:
         need(n + y.shape[0] <= header["n_samples"], "the data have too many rows")
         start = 0
         while start < y.shape[0]:
-            some = slice(start, start := min(start + step - n % step, y.shape[0]))
+            some = slice(start, start := min(start + ROWS, start + step - n % step, y.shape[0]))
             part = X[some].toarray() if hasattr(X, "toarray") else X[some]
             part, shown = np.asarray(part, dtype="<f8") + 0.0, values[some]  # -0.0 becomes 0.0
             if header["version"] == 1:
