@@ -57,7 +57,7 @@ def test_frames_and_columns_by_name(frame):
 
 def test_a_column_of_text_is_named():
     frame = FRAME.assign(city="Oslo")
-    with pytest.raises(ValueError, match=r"X must hold real numbers; column 'city' holds 'Oslo'"):
+    with pytest.raises(ValueError, match=r"X: column 'city' holds 'Oslo' in row 0, which is not"):
         rl.Problem(frame, Y, "huber")
 
 

@@ -8,9 +8,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from rectiline._column_names import column_label, names_of
 from rectiline._numbers import refuse_masked
 from rectiline.backends._design import Design
+from rectiline.backends._tables import refuse_texts
 
 
 def _as_supported_dense(X: Any, name: str) -> NDArray[Any]:
@@ -27,8 +27,9 @@ def _as_supported_dense(X: Any, name: str) -> NDArray[Any]:
                 raise TypeError
             array = array.astype(np.float64)
         except (TypeError, ValueError):
+            refuse_texts(X, dates=True)
             raise ValueError(
-                f"{name} must hold real numbers; {_first_wrong(X, array)}. Encode categories and "
+                f"{name} must hold real numbers; got dtype {array.dtype}. Encode categories and "
                 "dates as numbers first."
             ) from None
     if array.ndim != 2:
@@ -41,18 +42,6 @@ def _as_supported_dense(X: Any, name: str) -> NDArray[Any]:
     if any(stride % array.itemsize for stride in array.strides):
         array = np.ascontiguousarray(array)
     return array
-
-
-def _first_wrong(X: Any, array: NDArray[Any]) -> str:
-    """Return what is wrong with an array that does not hold numbers: a column, or its dtype."""
-    names = names_of(X)
-    if names is not None and array.ndim == 2 and array.dtype.kind == "O":
-        for j, column in enumerate(array.T):
-            try:
-                column.astype(np.float64)
-            except (TypeError, ValueError):
-                return f"{column_label(j, names)} holds {column[0]!r}"
-    return f"got dtype {array.dtype}"
 
 
 def _as_supported_sparse(X: Any, name: str) -> Any:

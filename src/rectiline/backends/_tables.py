@@ -106,16 +106,15 @@ def refuse_texts(X: Any, besides: Sequence[int] = (), dates: bool = False) -> No
         is_date = cells.dtype.kind == "M" or (cells.size and isinstance(cells[0], date))
         if dates and is_date:
             raise ValueError(
-                f"X: {column_label(j, names)} holds dates, such as {cells[0]}. Set "
-                "categorical='onehot', under which dates are days since 1970, or make them numbers "
-                "yourself."
+                f"X: {column_label(j, names)} holds dates, such as {cells[0]}. Make them numbers, "
+                "or use an estimator with categorical='onehot', which counts days since 1970."
             )
         if values.dtype.kind == "O":
             row = int(np.argmax(~_missing(values)))
             raise ValueError(
                 f"X: {column_label(j, names)} holds {values[row]!r} in row {row}, which is not a "
-                "number. Set categorical='onehot' for one column of zeros and ones for each "
-                "level, encode the column yourself, or leave it out."
+                "number. Encode the column, leave it out, or use an estimator with "
+                "categorical='onehot', which makes one column of zeros and ones for each level."
             )
 
 

@@ -31,21 +31,18 @@ def check_data(estimator: Any, X: Any, y: Any, *, numeric_y: bool, multi_output:
     refuse_masked("X", X)
     refuse_masked("y", y)
 
-    def read(all_finite: bool) -> Any:
-        return validate_data(
+    try:
+        checked, targets = validate_data(
             estimator,
             X,
             y,
             accept_sparse=FORMATS,
             accept_large_sparse=True,
             dtype=DTYPES,
-            ensure_all_finite=all_finite,
+            ensure_all_finite=False,
             multi_output=multi_output,
             y_numeric=numeric_y,
         )
-
-    try:
-        checked, targets = read(all_finite=False)
     except (TypeError, ValueError):
         refuse_texts(X, dates=True)
         raise
@@ -53,7 +50,6 @@ def check_data(estimator: Any, X: Any, y: Any, *, numeric_y: bool, multi_output:
         design = as_design(checked)  # looks whether the columns are finite
     except ValueError:
         refuse_unfinished(checked, names_of(X))
-        read(all_finite=True)  # says it as scikit-learn does
         raise
     return checked, targets, design
 
