@@ -11,7 +11,7 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from rectiline.estimators._docs import documented
 from rectiline.estimators._parameters import RunParameters, keeps_parameters
-from rectiline.estimators.multitask._inputs import TaskData, place_tasks
+from rectiline.estimators.multitask._inputs import TaskData, flat_pair, place_tasks
 from rectiline.estimators.multitask._model import MultiTaskModel, SharedText
 from rectiline.losses import Loss
 
@@ -115,20 +115,13 @@ class MultiTaskClassifier(ClassifierMixin, MultiTaskModel):  # type: ignore[misc
         Over all rows and tasks, except after ``fit(X, Y)`` without missing entries, where it is the
         share of rows with every label correct, as scikit-learn has it for multi-label data.
         """
-        found = self.predict(X, tasks)
-        if isinstance(found, list):
-            found, y = np.concatenate(found), np.concatenate(y)
-            weight = None if sample_weight is None else np.concatenate(sample_weight)
-            return float(np.average(found == y, weights=weight))
-        y = y.toarray() if hasattr(y, "toarray") else np.asarray(y)
-        right = found == y
+        found, y, weight = flat_pair(self.predict(X, tasks), y, sample_weight)
+        right, present = found == y, y == y
         if right.ndim == 2:
-            present = y == y
-            if present.all():
-                right = right.all(axis=1)
-            else:
+            if not present.all():
                 return float(right[present].mean())
-        return float(np.average(right, weights=sample_weight))
+            right = right.all(axis=1)
+        return float(np.average(right, weights=weight))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

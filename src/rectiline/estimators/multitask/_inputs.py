@@ -17,11 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse as sp
 from sklearn.utils import check_array, check_consistent_length, column_or_1d
-from sklearn.utils.validation import _check_sample_weight, validate_data
+from sklearn.utils.validation import validate_data
 
 from rectiline._numbers import refuse_masked
 from rectiline._typing import Indices, Mask
-from rectiline.estimators._check import DTYPES, FORMATS
+from rectiline.estimators._check import DTYPES, FORMATS, check_weight
 
 Form = Literal["stacked", "listed", "shared", "single"]
 
@@ -123,7 +123,9 @@ def _read_listed(
         matrices.append(_check_X(estimator, rows, reset=t == 0))
         target = column_or_1d(target)
         check_consistent_length(rows, target)
-        targets.append(_numbers(target, f"y[{t}]") if numeric else target)
+        if numeric:
+            target = check_array(target, ensure_2d=False, dtype=np.float64, input_name=f"y[{t}]")
+        targets.append(target)
     weights = None
     if sample_weight is not None:
         if len(sample_weight) != len(X):
@@ -168,18 +170,16 @@ def _present(Y: NDArray[Any]) -> Mask:
     return np.ones(Y.shape, dtype=bool)
 
 
-def _numbers(y: NDArray[Any], name: str) -> NDArray[np.float64]:
-    found = check_array(y, ensure_2d=False, dtype=np.float64, input_name=name)
-    return np.asarray(found, dtype=np.float64)
-
-
 def _weights(sample_weight: Any, X: Any) -> NDArray[np.float64] | None:
-    if sample_weight is None:
-        return None
-    weight: NDArray[np.float64] = _check_sample_weight(
-        sample_weight, X, dtype=np.float64, ensure_non_negative=True
-    )
-    return weight
+    return None if sample_weight is None else check_weight(sample_weight, X)
+
+
+def flat_pair(found: Any, y: Any, weight: Any) -> tuple[NDArray[Any], NDArray[Any], Any]:
+    """Return predictions, targets and weights as arrays; lists of tasks are joined."""
+    if isinstance(found, list):
+        found, y = np.concatenate(found), np.concatenate(y)
+        weight = None if weight is None else np.concatenate(weight)
+    return found, y.toarray() if sp.issparse(y) else np.asarray(y), weight
 
 
 def _group(tasks: Any, n: int) -> tuple[list[Any], list[Indices]]:

@@ -10,6 +10,7 @@ from sklearn.metrics import r2_score
 
 from rectiline.estimators._docs import documented
 from rectiline.estimators._parameters import RunParameters, keeps_parameters
+from rectiline.estimators.multitask._inputs import flat_pair
 from rectiline.estimators.multitask._model import MultiTaskModel, SharedText
 from rectiline.losses import Loss
 
@@ -74,18 +75,12 @@ class MultiTaskRegressor(RegressorMixin, MultiTaskModel):  # type: ignore[misc]
         Over all rows for stacked or listed tasks, averaged over the columns of a matrix y
         (entries that are NaN do not count).
         """
-        found = self.predict(X, tasks)
-        if isinstance(found, list):
-            weight = None if sample_weight is None else np.concatenate(sample_weight)
-            return float(r2_score(np.concatenate(y), np.concatenate(found), sample_weight=weight))
-        y = np.asarray(y, dtype=np.float64)
-        if found.ndim == 1 or not np.isnan(y).any():
-            return float(r2_score(y, found, sample_weight=sample_weight))
+        found, y, weight = flat_pair(self.predict(X, tasks), y, sample_weight)
         scores = []
-        for target, one in zip(y.T, found.T):
-            present = ~np.isnan(target)
-            weight = None if sample_weight is None else np.asarray(sample_weight)[present]
-            scores.append(r2_score(target[present], one[present], sample_weight=weight))
+        for target, one in zip(y.reshape(len(y), -1).T, found.reshape(len(found), -1).T):
+            present = ~np.isnan(target.astype(np.float64))
+            share = None if weight is None else np.asarray(weight)[present]
+            scores.append(r2_score(target[present], one[present], sample_weight=share))
         return float(np.mean(scores))
 
     def __sklearn_tags__(self) -> Any:
