@@ -14,7 +14,7 @@ HINGE = PLQCurve([1.0], [0.0], [-1.0], [0.0], [0.0, 0.0])
     ("change", "message"),
     [
         ({"knots": [1.0, 0.0, 3.0]}, r"knots\[0\]=1.0 is followed by knots\[1\]=0.0"),
-        ({"knots": [0.0, 1.0, np.nan]}, r"knots\[2\] is nan"),
+        ({"knots": [0.0, 1.0, np.nan]}, r"knots\[2\] is NaN"),
         ({"curvature": [0.0, -1.0, 0.0, 0.0]}, r"curvature\[1\]=-1.0 is negative"),
         ({"left": [-1.0, 0.5, 1.0]}, r"knots\[1\]=1.0: the slope falls from 0.5 to 0.0"),
         ({"curvature": [0.0, 0.0, 2.0, 0.0]}, r"from 0.0 to 1.0, which curvature\[2\]=2.0 contra"),

@@ -82,9 +82,9 @@ def test_kinks_that_agree_but_for_rounding_become_one_knot():
         ({"relu_u": [1.0]}, "relu_u has 1 entries and relu_v has 0"),
         ({"rehu_s": [1.0], "rehu_t": [0.0]}, "have 1, 1, 0 entries"),
         ({"rehu_s": [1.0], "rehu_t": [0.0], "rehu_tau": [0.0]}, r"rehu_tau\[0\] is 0.0.*> 0"),
-        ({"relu_u": [np.nan], "relu_v": [0.0]}, r"relu_u\[0\] is nan"),
+        ({"relu_u": [np.nan], "relu_v": [0.0]}, r"relu_u\[0\] is NaN"),
         ({"relu_u": [[1.0]], "relu_v": [0.0]}, r"one-dimensional, got shape \(1, 1\)"),
-        ({"rehu_s": [1.0], "rehu_t": [0.0], "rehu_tau": [np.nan]}, r"rehu_tau\[0\] is nan"),
+        ({"rehu_s": [1.0], "rehu_t": [0.0], "rehu_tau": [np.nan]}, r"rehu_tau\[0\] is NaN"),
         ({"constant": np.inf}, "constant is inf"),
     ],
 )

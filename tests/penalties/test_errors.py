@@ -52,17 +52,20 @@ def test_numpy_numbers_are_numbers(good):
 
 @pytest.mark.parametrize("bad", BAD_NUMBERS)
 def test_vectors_name_the_first_bad_value(bad):
-    with pytest.raises(ValueError, match=rf"L1: weights\[1\] = {bad!r}, but weights must be"):
+    said = "is NaN" if math.isnan(bad) else rf"= {bad!r}, but \w+ must be finite and >= 0"
+    with pytest.raises(ValueError, match=rf"L1: weights\[1\] {said}"):
         L1(1.0, [1.0, bad])
-    with pytest.raises(ValueError, match=rf"Slope: strengths\[2\] = {bad!r}, but"):
+    with pytest.raises(ValueError, match=rf"Slope: strengths\[2\] {said}"):
         Slope([1.0, 1.0, bad])
 
 
 @pytest.mark.parametrize("bad", [[], [[1.0, 2.0]], 3.0])
 def test_vectors_must_be_vectors(bad):
-    with pytest.raises(ValueError, match="strengths must be a vector with at least one value"):
+    with pytest.raises(
+        ValueError, match=r"strengths must (be one-dimensional|hold at least one number)"
+    ):
         Slope(bad)
-    with pytest.raises(TypeError, match="weights must be a sequence of numbers, got 'abc'"):
+    with pytest.raises(TypeError, match="weights must hold numbers, got 'abc'"):
         L1(1.0, "abc")
 
 

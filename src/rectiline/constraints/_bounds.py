@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from rectiline._numbers import frozen
 from rectiline._typing import Vector
 from rectiline.constraints._base import Constraint, DesignLike
-from rectiline.constraints._checks import numbers
 from rectiline.constraints._rows import ConstraintRows
 
 
@@ -50,7 +50,8 @@ class Box(Constraint):
     upper: Vector
 
     def __init__(self, lower: ArrayLike = -np.inf, upper: ArrayLike = np.inf) -> None:
-        low, high = numbers("Box", "lower", lower), numbers("Box", "upper", upper)
+        low = frozen("Box", "lower", lower, infinite=True)
+        high = frozen("Box", "upper", upper, infinite=True)
         for name, bound, never in (("lower", low, np.inf), ("upper", high, -np.inf)):
             if bound.ndim > 1:
                 raise ValueError(

@@ -2,43 +2,18 @@
 
 from __future__ import annotations
 
-from reprlib import repr as brief
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from rectiline._typing import Vector
-
-
-def numbers(owner: str, name: str, values: ArrayLike) -> Vector:
-    """Return a read-only float64 copy of ``values``, which may be infinite but not NaN."""
-    try:
-        array = np.array(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise TypeError(f"{owner}: {name} must hold numbers, got {brief(values)}.") from error
-    if np.isnan(array).any():
-        raise ValueError(f"{owner}: {name}{_where(np.isnan(array))} is NaN.")
-    array += 0.0  # turns -0.0 into 0.0
-    array.flags.writeable = False
-    return array
-
-
-def finite(owner: str, name: str, values: ArrayLike) -> Vector:
-    """Return a read-only float64 copy of ``values`` if they are all finite."""
-    array = numbers(owner, name, values)
-    if not np.isfinite(array).all():
-        bad = ~np.isfinite(array)
-        value = float(array[bad][0])
-        raise ValueError(f"{owner}: {name}{_where(bad)} = {value!r}, but {name} must be finite.")
-    return array
+from rectiline._numbers import frozen
 
 
 def finite_rows(owner: str, name: str, values: Any) -> Any:
     """Return a read-only float64 copy of ``values`` with two dimensions, sparse if it was."""
     if not sparse.issparse(values):
-        rows = finite(owner, name, values)
+        rows = frozen(owner, name, values)
         if rows.ndim == 1:
             rows = rows[np.newaxis, :]
         if rows.ndim != 2 or rows.shape[1] == 0:
@@ -63,9 +38,3 @@ def finite_rows(owner: str, name: str, values: Any) -> Any:
     for part in (matrix.data, matrix.indices, matrix.indptr):
         part.flags.writeable = False
     return matrix
-
-
-def _where(marked: NDArray[np.bool_]) -> str:
-    """Return the index of the first marked entry as it would be typed, nothing for a scalar."""
-    first = np.argwhere(marked)[0].tolist()
-    return f"[{', '.join(map(str, first))}]" if first else ""

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from rectiline._numbers import frozen
 from rectiline._typing import Vector
 from rectiline.constraints._base import Constraint, DesignLike
-from rectiline.constraints._checks import finite, numbers
 from rectiline.constraints._rows import ConstraintRows
 
 # A column that moves by less than this, relative to its size, is constant up to rounding.
@@ -85,7 +85,7 @@ class Fairness(Constraint):
 
 def checked_tolerance(owner: str, tolerance: ArrayLike, most_dimensions: int = 1) -> Vector:
     """Return tolerances >= 0: one number, or a vector where that is allowed."""
-    allowed = numbers(owner, "tolerance", tolerance)
+    allowed = frozen(owner, "tolerance", tolerance, infinite=True)
     if allowed.ndim > most_dimensions:
         wanted = "a number or a vector" if most_dimensions else "one number"
         raise ValueError(f"{owner}: tolerance must be {wanted}, got shape {allowed.shape}.")
@@ -130,7 +130,7 @@ def bounded_rows(bounded: list[tuple[Vector, float]], n_features: int) -> Constr
 
 
 def _columns(sensitive: ArrayLike, tolerance: Vector) -> Vector:
-    columns = finite("Fairness", "sensitive", sensitive)
+    columns = frozen("Fairness", "sensitive", sensitive)
     if columns.ndim not in (1, 2) or columns.size == 0:
         raise ValueError(
             "Fairness: sensitive must be a vector with one value per sample or a matrix with one "

@@ -10,10 +10,11 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from rectiline._column_names import column_index
+from rectiline._numbers import frozen
 from rectiline._typing import Matrix, Vector
 from rectiline.backends import array_if_small
 from rectiline.constraints._base import Constraint, DesignLike
-from rectiline.constraints._checks import finite, finite_rows, numbers
+from rectiline.constraints._checks import finite_rows
 from rectiline.constraints._rows import ConstraintRows
 
 
@@ -51,7 +52,7 @@ class LinearRows(Constraint):
     def _read(self, rows: tuple[str, Any], shifts: tuple[str, Any]) -> None:
         """Set the matrix and one constant for each of its rows."""
         owner = type(self).__name__
-        (matrix, count), shift = _matrix(owner, *rows), finite(owner, *shifts)
+        (matrix, count), shift = _matrix(owner, *rows), frozen(owner, *shifts)
         if shift.ndim == 0:
             shift = np.full(count, shift)
             shift.flags.writeable = False
@@ -159,7 +160,7 @@ class LinearConstraint(LinearRows):
         matrix, count = _matrix("LinearConstraint", "A", A)
         ends = {}
         for name, given in (("lower", lower), ("upper", upper)):
-            bound = np.array(numbers("LinearConstraint", name, given))
+            bound = np.array(frozen("LinearConstraint", name, given, infinite=True))
             if bound.ndim == 0:
                 bound = np.full(count, bound)
             if bound.shape != (count,):
@@ -208,7 +209,7 @@ def _matrix(owner: str, name: str, given: Any) -> tuple[Any, int]:
             rows = finite_rows(owner, name, given)
             return rows, int(rows.shape[0])
         listed = NamedRows(
-            tuple((column, float(finite(owner, name, value))) for column, value in row.items())
+            tuple((column, float(frozen(owner, name, value))) for column, value in row.items())
             for row in listed
         )
     return listed, len(listed)

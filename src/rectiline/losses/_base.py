@@ -14,6 +14,7 @@ slope g is ``c phi*(p g / c) - p g o``, and the prox is p (t - o), t the prox of
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, ClassVar, Literal
 
@@ -24,7 +25,6 @@ from rectiline._lazy import cached_property
 
 from ._algebra import add_losses, is_number, scale_loss
 from ._curve import PLQCurve, decompose
-from ._parameters import Rule
 from ._plot import plot
 from ._targets import as_numbers, as_signs, as_vector, two_labels
 from ._units import PLQUnits
@@ -51,7 +51,7 @@ class Loss(ABC):
 
     of: Of
     name: ClassVar[str]
-    _rules: ClassVar[dict[str, Rule]] = {}  # what each parameter must be
+    _rules: ClassVar[dict[str, Callable[[str, str, Any], float]]] = {}  # of its parameters
 
     def __post_init__(self) -> None:
         for name, rule in self._rules.items():

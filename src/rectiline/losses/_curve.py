@@ -19,10 +19,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from rectiline._immutable import Immutable
 from rectiline._lazy import cached_property
+from rectiline._numbers import frozen_vector
 from rectiline._typing import Vector
 
 from ._envelope import upper_envelope
-from ._parameters import frozen_vector
 from ._pieces import shape_from_pieces, shape_from_units
 from ._shape import Shape, check, integrated, lowest, merged, vertex
 from ._units import PLQUnits
@@ -82,7 +82,7 @@ class PLQCurve(Immutable):
     ) -> None:
         given = {"knots": knots, "values": values, "left": left, "right": right}
         for name, numbers in (given | {"curvature": curvature}).items():
-            self._set(**{name: frozen_vector("PLQCurve", name, numbers)})
+            self._set(**{name: frozen_vector("PLQCurve", name, np.atleast_1d(numbers))})
         sizes = [v.size for v in (self.knots, self.values, self.left, self.right)]
         if sizes[0] == 0 or len(set(sizes)) > 1 or self.curvature.size != sizes[0] + 1:
             raise ValueError(

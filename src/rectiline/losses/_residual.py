@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from rectiline._numbers import fraction, nonnegative, positive
+
 from ._base import Loss
 from ._curve import PLQCurve
-from ._parameters import fraction, nonnegative, positive
 
 
 @dataclass(frozen=True)

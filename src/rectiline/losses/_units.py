@@ -20,9 +20,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from rectiline._immutable import Immutable
 from rectiline._lazy import cached_property
+from rectiline._numbers import frozen_vector
 from rectiline._typing import Vector
-
-from ._parameters import frozen_vector
 
 _EPS = float(np.finfo(np.float64).eps)
 
@@ -80,8 +79,8 @@ class PLQUnits(Immutable):
     ) -> None:
         given = {"relu_u": relu_u, "relu_v": relu_v, "rehu_s": rehu_s, "rehu_t": rehu_t}
         for name, numbers in given.items():
-            self._set(**{name: frozen_vector("PLQUnits", name, numbers)})
-        tau = frozen_vector("PLQUnits", "rehu_tau", rehu_tau, infinite=True)
+            self._set(**{name: frozen_vector("PLQUnits", name, np.atleast_1d(numbers))})
+        tau = frozen_vector("PLQUnits", "rehu_tau", np.atleast_1d(rehu_tau), infinite=True)
         self._set(rehu_tau=tau, constant=float(constant) + 0.0)
         self._check()
 

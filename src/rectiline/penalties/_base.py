@@ -18,8 +18,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from rectiline._immutable import Immutable
 from rectiline._immutable import rebuild as _rebuild  # noqa: F401  (pickles of 0.2.0 name it)
+from rectiline._numbers import nonnegative
 from rectiline._typing import Vector
-from rectiline.penalties._checks import nonnegative
 
 # A point whose dual norm is 1 up to this much counts as inside the ball: it is the rounding of the
 # sums behind q, far below any tolerance that a solver is asked for.

@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse as sp
 
-from rectiline._numbers import real_array
+from rectiline._numbers import nonnegative, positive_integer, real_array
 from rectiline.penalties._base import Penalty
-from rectiline.penalties._checks import nonnegative, positive_integer
 from rectiline.penalties._separable import ElasticNet
 
 

@@ -19,9 +19,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rectiline import _core
+from rectiline._numbers import nonnegative, positive_integer
 from rectiline._typing import Indices, Vector
 from rectiline.penalties._base import ROUNDING, Atom, Penalty
-from rectiline.penalties._checks import nonnegative, positive_integer
 from rectiline.penalties._grouping import Grouping, read_groups
 
 Groups = Sequence[int] | Sequence[str] | Sequence[Sequence[int]] | NDArray[Any]

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from rectiline._numbers import nonnegative, positive_integer
 from rectiline._typing import Matrix, Vector
 from rectiline.penalties._base import Atom, Penalty
-from rectiline.penalties._checks import nonnegative, positive_integer
 from rectiline.penalties._left_factor import LeftFactor, column_blocks
 from rectiline.penalties._spectrum import weights_by_sorting
 

@@ -15,9 +15,9 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri
 
 from rectiline import _core
+from rectiline._numbers import nonnegative, nonnegative_vector, positive_integer
 from rectiline._typing import Vector
 from rectiline.penalties._base import ROUNDING, Atom, Penalty
-from rectiline.penalties._checks import nonnegative, nonnegative_vector, positive_integer
 
 
 class Slope(Penalty):
