@@ -11,6 +11,7 @@ import rectiline as rl
 from rectiline._polling import OutOfTime, asked_at_checkpoints
 from rectiline.backends import _design
 from rectiline.problems.forms import EpigraphForm
+from rectiline.problems.proof import _sparse_system
 from rectiline.problems.proof._sparse_system import SparseNormalSystem
 from rectiline.solvers import _drive, _run
 from rectiline.solvers._base import RunLimits
@@ -96,3 +97,14 @@ def test_a_last_pair_is_kept_without_a_proof_that_takes_too_long(monkeypatch):
     run = _run.Run(problem, RunLimits(1e-6, None, 1.0, 0))
     run._keep_last("interior", *problem.zero_pair())
     assert run.best.pair is not None and run.best.certificate.gap == np.inf
+
+
+def test_no_factor_is_made_that_takes_too_much_memory(monkeypatch):
+    rng = np.random.default_rng(0)
+    X = sp.random_array((3_000, 400), density=0.02, rng=rng, format="csr")
+    y = X @ rng.standard_normal(400) + rng.standard_normal(3_000)
+    made = [rl.Problem(X.copy(), y, rl.losses.Huber(1.0), None) for _ in range(2)]
+    answer = rl.solve(made[0], "newton")
+    assert made[0].certify(answer).radius == np.inf
+    monkeypatch.setattr(_sparse_system, "_MOST_ENTRIES_OF_A_FACTOR", 100.0)
+    assert made[1].certify(answer).radius < np.inf

@@ -49,8 +49,9 @@ NormalEquations::NormalEquations(CompressedRows rows, std::int64_t width, bool k
     kept_weight_.resize(kept_.size());
 }
 
-// Columns are joined where they share an eliminated row, and to the rows that are kept.
-Graph NormalEquations::graph(Interrupt& interrupt) const {
+// Columns are joined where they share an eliminated row, and to the rows that are kept. Empty when
+// asked to stop, or where these are more pairs than a factor may have entries.
+Graph NormalEquations::graph(double most, Interrupt& interrupt) const {
     const auto size = static_cast<std::size_t>(width_) + kept_.size();
     const auto [begin, places, users] = by_columns(rows_.begin, rows_.columns, width_);
     Graph found;
@@ -64,8 +65,10 @@ Graph NormalEquations::graph(Interrupt& interrupt) const {
             mark[node] = own;
             found.nodes.push_back(static_cast<Index>(node));
         };
+        std::int64_t work = 1;
         for (std::int64_t u = begin[j]; u < begin[j + 1]; ++u) {
             const std::int64_t r = users[u];
+            work += rows_.length(r);
             if (unknown_[r] != kEliminated) {
                 take(unknown_[r]);
                 continue;
@@ -74,7 +77,8 @@ Graph NormalEquations::graph(Interrupt& interrupt) const {
                 take(rows_.columns[e]);
         }
         found.begin.push_back(std::ssize(found.nodes));
-        if (interrupt.poll(8 * (begin[j + 1] - begin[j] + 1))) return {};
+        const bool is_full = 0.5 * static_cast<double>(found.nodes.size()) > most;
+        if (is_full || interrupt.poll(8 * work)) return {};
     }
     for (const std::int64_t r : kept_) {
         for (std::int64_t e = rows_.begin[r]; e < rows_.begin[r + 1]; ++e)
@@ -120,8 +124,8 @@ void NormalEquations::set_values(std::span<const double> values) {
 }
 
 bool NormalEquations::analyse(double most, Interrupt& interrupt) {
-    const Graph joined = graph(interrupt);
-    is_analysed_ = !interrupt.stopped() && factor_.analyse(joined, most, interrupt);
+    const Graph joined = graph(most, interrupt);
+    is_analysed_ = !joined.begin.empty() && factor_.analyse(joined, most, interrupt);
     sources_.clear();
     return is_analysed_;
 }

@@ -56,7 +56,7 @@ class NormalEquations {
     void solve(std::span<double> v, std::span<const double> r, std::span<double> s) const;
 
   private:
-    Graph graph(support::Interrupt& interrupt) const;
+    Graph graph(double most, support::Interrupt& interrupt) const;
     void arrange();
     bool sum_up(std::span<const double> weight, std::span<const double> diagonal,
                 support::Interrupt& interrupt);

@@ -25,6 +25,7 @@ from rectiline._typing import Indices, Vector
 from rectiline.backends import Design
 from rectiline.problems.proof._numbers import UNIT, gamma, norm_of
 
+_MOST_ENTRIES_OF_A_FACTOR = 2e8  # 1.6 gigabytes
 _RIDGE = 1e-14  # added to the diagonal of ones, as for dense columns
 _POWER_STEPS = 6  # of the inverse iteration that estimates the smallest eigenvalue
 _SHARES_TO_PROVE = (0.5, 0.1)  # of that estimate
@@ -44,8 +45,12 @@ class SparseNormalSystem:
         self._Z, self._lengths = Z, np.diff(Z.indptr)
         begin, columns = Z.indptr.astype(np.int64), Z.indices.astype(np.int64)
         self._equations = _core.NormalEquations(begin, columns, Z.data, Z.shape[1], False)
+        self._is_bearable = True  # whether there is memory for a factor
         if not intercept and design.normal_equations is not None:
             self._equations.adopt(design.normal_equations)
+        else:
+            self._is_bearable = self._equations.analyse(_MOST_ENTRIES_OF_A_FACTOR, time_left())
+            checkpoint()
         self._is_free = threading.Lock()  # the equations hold one factor at a time
 
     @classmethod
@@ -95,6 +100,8 @@ class SparseNormalSystem:
         """Set M to ``diag(weight) Z`` with columns of norm one; return the norms, if there are."""
         checkpoint()
         Z = self._Z
+        if not self._is_bearable:
+            return None
         values = Z.data * np.repeat(weight, self._lengths)
         size = np.sqrt(np.bincount(Z.indices, values * values, Z.shape[1]))
         if not (size.size and size.min() > 1e-150 and size.max() < np.inf):
