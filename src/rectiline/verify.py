@@ -173,8 +173,10 @@ def problems(header: Any, arrays: dict[str, Any], exact: bool = False) -> list[C
     """Return a checker of every problem: what it states itself goes before the file's."""
     need(isinstance(header, dict), "the header is no object")
     need(header.get("format") == "rectiline-certificate", "the format is unknown")
-    need(header.get("version") in (1, 2), "the version is unknown")
+    need(str(header.get("version")) in ("1", "2"), "the version is unknown")
     need(sorted(arrays) == header["arrays"], "arrays are missing or were added")
+    for words in (header.get("columns"), header.get("targets"), [header.get("source") or ""]):
+        need(all(isinstance(one, str) for one in words or ()), "a name is no text")
     header = as_second_format(header, arrays) if header["version"] == 1 else header
     need(header["problems"], "the file states no problem")
     found, shared = [], {name: one for name, one in arrays.items() if "/" not in name}

@@ -222,6 +222,8 @@
     const header = JSON.parse(text(members.get("header.json")));
     if (!isObject(header)) refuse("the header is no object");
     if (header.format !== "rectiline-certificate" || ![1, 2].includes(header.version)) refuse("this is no certificate of format 1 or 2");
+    const { columns = [], targets: named = [], source = "" } = header, isText = (all) => all === null || (Array.isArray(all) && all.every((one) => typeof one === "string"));
+    if (![columns, named, source === null ? null : [source]].every(isText)) refuse("a name is no text");
     const names = [...members.keys()].filter((name) => name !== "header.json").map((name) => name.replace(/\.npy$/, "")).sort();
     if (!Array.isArray(header.arrays) || header.arrays.join("\n") !== names.join("\n")) refuse("the arrays are not those that the header lists");
     const all = new Map();
