@@ -4,7 +4,7 @@ Half of the flips hit the archive as it is. It is refused, or the flip is in a p
 (a date, say) and everything that is read is unchanged. The other half hit an array and the archive
 is written anew, so that no checksum gives them away. The checker refuses, or the claim of the
 changed file is confirmed in rational arithmetic: a flip in the last bits of a multiplier is
-harmless.
+harmless. A tenth of the files has an odd or missing field in its header instead.
 
     python tests/fuzz_certificates.py --flips 10000 --seed 7
 """
@@ -13,11 +13,15 @@ from __future__ import annotations
 
 import argparse
 import io
+import json
+import math
 import sys
 import time
 from collections import Counter
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from certificates import make_vectors
@@ -25,6 +29,9 @@ from certificates import make_vectors
 from rectiline import verify
 
 VECTORS = Path(__file__).parent / "certificates" / "vectors"
+# What a field of a header may be changed to: most are wrong there.
+ODD: list[Any] = [None, True, False, 0, 1, -1, 2, 1.5, 2**70, "", "x", "0x1p+0", [], [1], ["a"]]
+ODD += [[None], [[1, 2]], {}, {"a": 1}, math.inf]
 VALID = sorted(VECTORS.glob("valid_*.rlcert"))
 PROOFS = [path for path in VALID if verify.read(path)[0].get("kind") == "optimality"]
 
@@ -83,6 +90,39 @@ def flip_an_array(path: Path, rng: np.random.Generator) -> str:
     return "array harmless"
 
 
+def odd_header(path: Path, rng: np.random.Generator) -> dict:
+    """Return the header of a file with one field that is odd or missing."""
+    header = json.loads(json.dumps(content(path)[1]))
+    places = list(fields(header))
+    parent, key = places[int(rng.integers(len(places)))]
+    if isinstance(parent, dict) and rng.random() < 0.1:
+        del parent[key]
+    else:
+        parent[key] = ODD[int(rng.integers(len(ODD)))]
+    return header
+
+
+def fields(part: Any) -> Iterator[tuple[Any, Any]]:
+    """Yield all objects and lists inside a header with their keys."""
+    for key in range(len(part)) if isinstance(part, list) else list(part):
+        yield part, key
+        if isinstance(part[key], dict | list):
+            yield from fields(part[key])
+
+
+def change_the_header(path: Path, rng: np.random.Generator) -> str:
+    """Change a field of the header; anything but a refusal or verdicts is an error."""
+    buffer = io.BytesIO()
+    make_vectors.write(buffer, odd_header(path, rng), content(path)[2])
+    try:
+        found = verify.check_all(buffer, blocks(path))
+    except verify.Refused:
+        return "header refused"
+    assert all(map(verify.sentence, found))
+    verify.stated(verify.read(buffer)[0])
+    return "header harmless"
+
+
 def main() -> int:
     """Run the flips, print what became of them, and return 1 if one proved something false."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -94,7 +134,9 @@ def main() -> int:
     for k in range(arguments.flips):
         rng = np.random.default_rng([arguments.seed, k])
         try:
-            if k % 2:
+            if k % 10 == 0:
+                outcomes[change_the_header(VALID[k // 10 % len(VALID)], rng)] += 1
+            elif k % 2:
                 outcomes[flip_an_array(PROOFS[k // 2 % len(PROOFS)], rng)] += 1
             else:
                 outcomes[flip_the_archive(VALID[k // 2 % len(VALID)], rng)] += 1

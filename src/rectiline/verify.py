@@ -148,7 +148,7 @@ def read(path: Any) -> tuple[dict[str, Any], dict[str, Any]]:
             need(all(m.compress_type in (0, 8) for m in members), "the compression is unknown")
             need(len(set(archive.namelist())) == len(members), "a member stands there twice")
             parts = {name: archive.read(name) for name in archive.namelist()}
-        header = json.loads(parts.pop("header.json"))
+        header = json.loads(parts.pop("header.json"), parse_constant=int)  # refuses NaN
         arrays = {name.removesuffix(".npy"): array(name, raw) for name, raw in parts.items()}
         problems(header, arrays)
     return header, arrays
@@ -175,8 +175,14 @@ def problems(header: Any, arrays: dict[str, Any], exact: bool = False) -> list[C
     need(header.get("format") == "rectiline-certificate", "the format is unknown")
     need(str(header.get("version")) in ("1", "2"), "the version is unknown")
     need(sorted(arrays) == header["arrays"], "arrays are missing or were added")
-    for words in (header.get("columns"), header.get("targets"), [header.get("source") or ""]):
-        need(all(isinstance(one, str) for one in words or ()), "a name is no text")
+    source = header.get("source")
+    for names in (
+        header.get("columns"),
+        header.get("targets"),
+        None if source is None else [source],
+    ):
+        is_list = isinstance(names, list) and all(isinstance(one, str) for one in names)
+        need(names is None or is_list, "a name is no text")
     header = as_second_format(header, arrays) if header["version"] == 1 else header
     need(header["problems"], "the file states no problem")
     found, shared = [], {name: one for name, one in arrays.items() if "/" not in name}
@@ -192,6 +198,7 @@ def problems(header: Any, arrays: dict[str, Any], exact: bool = False) -> list[C
 def as_second_format(header: dict[str, Any], arrays: dict[str, Any]) -> dict[str, Any]:
     """Return the header of a file of format 1: one problem, whose labels, if any, are two."""
     is_margin = header.get("of") == "margin"
+    need(header["kind"] == "infeasible" or len(header["labels"]) == 2, "the labels are not two")
     return header | {
         "problems": [{}],
         "n_features": header.get("n_columns", 0) - header.get("fit_intercept", 0),
@@ -385,8 +392,12 @@ class Checker:
         need(index.max(initial=0) < len(self.losses), "loss_index names no loss")
         need(not index.size or self.levels is None, "loss_index stands beside levels")
         fits = header["n_columns"] == header["n_features"] + header["fit_intercept"]
-        fits = fits if self.levels is None else not header["fit_intercept"]
+        if self.levels is not None:
+            flags = (self.levels["shared"], self.levels["intercepts"], header["fit_intercept"])
+            fits = all(isinstance(one, bool) for one in flags) and not header["fit_intercept"]
         need(fits, "the columns are not those of the data")
+        columns = header["columns"]
+        need(columns is None or len(columns) == header["n_features"], "columns are not all named")
         sizes = {letter: header[name] for letter, name in SIZES.items()}
         sizes["r"] = sizes["n"] * (1 if self.levels is None else len(self.losses))
         check_arrays(self.kind, sizes, arrays)
@@ -397,7 +408,8 @@ class Checker:
         if labels is not None:
             need(all(isinstance(one, (str, int, float)) for one in labels), "labels are odd")
             need(len(set(labels)) == len(labels), "a label stands there twice")
-            need(set(header["signs"]) <= {-1, 0, 1}, "a sign of a label is not -1, 0 or 1")
+            are_signs = all(type(one) is int and abs(one) <= 1 for one in header["signs"])
+            need(are_signs, "a sign of a label is not -1, 0 or 1")
             self.signs = np.array(header["signs"], dtype=np.float64)
             self.factors = abs(self.signs) * [float.fromhex(v) for v in header["factors"]]
             need(self.signs.shape == (len(labels),), "labels are odd")
@@ -585,7 +597,8 @@ class Checker:
         }
         kinds = [f"slopes from {float(one.low):g} to {float(one.high):g}" for one in self.losses]
         held = [f"{name} on {where.sum()}" for name, where in counts.items() if where.any()]
-        signs = [f"{a!r}: {b:+d}" for a, b in zip(header["labels"] or (), header["signs"] or ())]
+        labels = zip(header["labels"], header["signs"]) if header["labels"] else ()
+        signs = [f"{label!r}: {sign:+d}" for label, sign in labels]
         said: str = (
             f"{self.n} rows"
             + f" ({self.used} with a weight)" * (self.used < self.n)
@@ -717,7 +730,7 @@ def check_all(path: Any, blocks: Iterable[Any] = (), exact: bool = False) -> lis
     checkers = problems(header, arrays, exact)
     shown = [one for one in checkers if one.kind != "infeasible"]
     if shown:
-        is_same = show_rows(shown, blocks) == header["checksums"]
+        is_same = show_rows(shown, blocks) == header.get("checksums")
         need(is_same, "the data are not those of the certificate")
     with refusing("the file is malformed"):
         return [one.verdict() for one in checkers]

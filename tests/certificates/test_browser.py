@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from fuzz_certificates import VALID, odd_header
 from fuzz_verify import another, forgeries, solved
 from random_problems import random_problem
 
@@ -165,6 +166,19 @@ def test_forged_files(tmp_path: Path, page: Path | None) -> None:
     wanted = ["holds" if holds(file, data) else "refused" for file, data, _ in files]
     assert [pair for pair in zip(said, wanted, found, strict=True) if pair[0] != pair[1]] == []
     assert wanted.count("holds") > 10 and wanted.count("refused") > 50
+
+
+def test_odd_headers(tmp_path: Path) -> None:
+    """Both checkers have one schema."""
+    rng = np.random.default_rng(3)
+    files: list[File] = []
+    for k in range(300):
+        path = VALID[k % len(VALID)]
+        data = VECTORS / f"{path.stem.split('_')[2]}.npz"
+        files.append((tmp_path / f"{k}.rlcert", data, {}))
+        write(files[-1][0], odd_header(path, rng), verify.read(path)[1])
+    wanted = ["holds" if holds(file, data) else "refused" for file, data, _ in files]
+    assert [one["verdict"] for one in run(files)] == wanted
 
 
 def test_pieces_anchored_far_away(tmp_path: Path) -> None:

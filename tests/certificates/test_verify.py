@@ -11,7 +11,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from fuzz_certificates import PROOFS, VALID, flip_an_array, flip_the_archive
+from fuzz_certificates import (
+    PROOFS,
+    VALID,
+    change_the_header,
+    flip_an_array,
+    flip_the_archive,
+)
 
 import rectiline as rl
 from rectiline import verify
@@ -124,6 +130,12 @@ def test_flipped_bits_of_arrays_prove_nothing_false() -> None:
     rng = np.random.default_rng(1)
     found = Counter(flip_an_array(PROOFS[k % len(PROOFS)], rng) for k in range(150))
     assert found["array harmless"] > 5 and found["array refused"] > 5
+
+
+def test_odd_headers_are_refused_or_harmless() -> None:
+    rng = np.random.default_rng(2)
+    found = Counter(change_the_header(VALID[k % len(VALID)], rng) for k in range(300))
+    assert found["header refused"] > 200
 
 
 @pytest.mark.parametrize("scale", [1e-8, 1.0, 1e8])

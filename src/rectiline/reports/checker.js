@@ -228,7 +228,7 @@
     if (!Array.isArray(header.arrays) || header.arrays.join("\n") !== names.join("\n")) refuse("the arrays are not those that the header lists");
     const all = new Map();
     for (const name of names) all.set(name, members.has(`${name}.npy`) ? parseArray(members.get(`${name}.npy`), `${name}.npy`) : refuse("a member is no array"));
-    const common = header.version === 1 ? upgraded(header, all) : { levels: null, output: 0, ...header }, parts = header.version === 1 ? [{}] : header.problems;
+    const common = header.version === 1 ? upgraded(header, all) : header, parts = header.version === 1 ? [{}] : header.problems;
     if (!Array.isArray(parts) || !parts.length || !parts.every((one) => isObject(one) && !FILE.some((key) => Object.hasOwn(one, key)))) refuse("the problems are not stated as the format asks");
     if (names.some((name) => name.includes("/") && !parts.some((_, k) => name.startsWith(`${k}/`)))) refuse("an array belongs to no problem");
     return { header: common, problems: parts.map((one, k) => parseProblem({ ...common, ...one }, k, all)) };
@@ -335,7 +335,7 @@
   }
   function compare({ header, problems }, data, given) { // the data must be those of the checksums
     const { n_samples: n, n_features: features, checksums } = header, first = problems.find((one) => one.losses), X = data.X;
-    if (data.columns !== features) stop(`the data have ${data.columns} columns, the certificate is about ${features}`);
+    if (data.columns !== features) refuse(`the data have ${data.columns} columns, the certificate is about ${features}`);
     if (data.rows !== n) refuse(`the data have ${data.rows} rows, the certificate is about ${n}`);
     if (!X.every(Number.isFinite)) stop("X must hold finite numbers");
     const isOld = header.version === 1, wide = features + (isOld ? 2 : given.width), bytes = new Uint8Array(8 * wide), put = view(bytes);
