@@ -85,8 +85,9 @@ def test_blocks_may_be_cut_anywhere(path: Path) -> None:
     ((X, y),) = blocks(path)
     whole = verify.check_all(path, [(X, y)])
     parts = verify.check_all(path, [(X[:7], y[:7]), (X[7:7], y[7:7]), (X[7:], y[7:])])
-    for cut, one in zip(parts, whole, strict=True):  # rounding errors depend on the cuts
-        assert abs(cut.gap - one.gap) <= 1e-2 * one.gap + one.rounding
+    for cut, one in zip(parts, whole, strict=True):
+        # Sums are added in another order: by at most 0.053 of what rounding may add, in all files.
+        assert abs(cut.gap - one.gap) <= 0.1 * one.rounding
 
 
 def test_a_changed_entry_of_the_data_is_noticed() -> None:

@@ -110,7 +110,7 @@ def test_a_pool_of_processes(folder, expected):
         counted = Counted(pool)
         _, solution = solved(opened(folder, counted))
         assert solution.passes == 2 and counted.passes == 3  # one of them for the sample
-        assert counted.bytes < 0.2 * BYTES, counted.bytes
+        assert counted.bytes < 0.1 * BYTES, counted.bytes
         assert bits(solution) == expected
 
 
@@ -123,7 +123,7 @@ def test_dask_with_three_workers(folder, cluster, in_process):
     counted, before = Counted(cluster), bytes_between_workers(cluster)
     problem, solution = solved(opened(folder, counted))
     assert solution.passes == 2 and counted.passes == 3
-    assert counted.bytes < 0.2 * BYTES, counted.bytes
+    assert counted.bytes < 0.1 * BYTES, counted.bytes
     assert bits(solution) == bits(in_process[0])
     assert repr(problem.certify(solution)) == repr(in_process[1])  # a pass on the same workers
     assert counted.passes == 4

@@ -9,6 +9,7 @@ case it shows that they are not.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -24,8 +25,8 @@ from rectiline.solvers._row_plan import RowPlan
 
 Numbers = NDArray[np.int64]
 
-_BLOCK_SHARES = 1.5  # a block gives at most so many times its share of the sample, or
-_LEAST_ROWS_OF_BLOCK = 2_000  # of a class
+_DEVIATIONS = 6.0  # by which a block may hold more than its share of the smallest keys
+_BLOCK_SHARES, _LEAST_ROWS_OF_BLOCK = 1.5, 2_000  # of a class, that a block gives at most
 
 
 @dataclass(frozen=True, slots=True, weakref_slot=True, eq=False)
@@ -179,8 +180,11 @@ class _DrawState:
         """
         if self.n_rows is None:
             return self.size
-        share = int(_BLOCK_SHARES * self.size * block.n_rows / self.n_rows)
-        return min(self.size, max(share, _LEAST_ROWS_OF_BLOCK))
+        share = self.size * block.n_rows / self.n_rows
+        most = share + _DEVIATIONS * math.sqrt(share)
+        if self.labels:
+            most = max(_BLOCK_SHARES * share, _LEAST_ROWS_OF_BLOCK)
+        return min(self.size, math.ceil(most))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
