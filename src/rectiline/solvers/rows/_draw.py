@@ -50,14 +50,6 @@ class RowSample:
     stands_for: Vector
     drawing: Drawing | None = None
 
-    def thin(self, size: int) -> tuple[RowSample, int]:
-        """Return evenly spaced rows, at least `size`, and for how many one stands."""
-        every = self.rows.size // size
-        if every < 2:
-            return self, 1
-        few = self.take(np.arange(0, self.rows.size, every))
-        return replace(few, stands_for=every * few.stands_for), every
-
     def cut(self, size: int) -> RowSample:
         """Return `size` rows, evenly spaced, that stand for all; self if there are not more."""
         n = self.rows.size

@@ -50,9 +50,11 @@ class Sample:
         return replace(self, rows=rows, problem=part)
 
     def thin(self, problem: Problem, size: int) -> Sample:
-        """Return evenly spaced rows, at least `size`, that stand for all; self if it has few."""
-        few, every = self.drawn.thin(size)
-        return self if few is self.drawn else Sample.on(problem, few, every)
+        """Return `size` rows, evenly spaced, that stand for all; self if it has not more."""
+        few = self.drawn.cut(size)
+        if few is self.drawn:
+            return self
+        return Sample.on(problem, few, self.stands_for.size / size)
 
     def slopes(self, coef: Vector, intercept: float) -> Vector:
         """Return the slopes of the losses, times their weights and how many each stands for."""

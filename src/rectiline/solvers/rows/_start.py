@@ -1,12 +1,10 @@
 """Solves problems on a sample of their rows, where the solver `passes` starts.
 
-About 5,000 rows of a sample are solved first. Around that answer most rows of the sample are far
-from every knot and are frozen, so that the answer on the sample is a small problem as well.
+About 5,000 rows of the sample are enough to estimate how far its answer may be from that on all.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import NamedTuple, cast
@@ -16,31 +14,22 @@ from numpy.typing import NDArray
 
 from rectiline._typing import Vector
 from rectiline.problems import Problem
-from rectiline.problems.blocks import (
-    BlockData,
-    BlockSamples,
-    NextSplit,
-    RowFacts,
-)
-from rectiline.rows import ArrayRows, TensorRows
+from rectiline.problems.blocks import BlockData, BlockSamples, RowFacts
+from rectiline.rows import TensorRows
 from rectiline.solvers._base import Declined, RunLimits
 from rectiline.solvers._row_plan import RowPlan
 from rectiline.solvers.newton import Newton
 from rectiline.solvers.rows._draw import RowSample
 from rectiline.solvers.rows._reach import first_split
-from rectiline.solvers.rows._reduced import Frozen, solve_quietly, solve_reduced
+from rectiline.solvers.rows._reduced import solve_quietly
 from rectiline.solvers.rows._row_run import RowRun
 from rectiline.solvers.rows._sample import Sample, draw
-from rectiline.solvers.rows._second_split import SecondSplit
 
 _SAMPLE_TOL = 1e-5
 _LEAST_SAMPLE_TOL = 1e-9
 _DEVICE_PASSES = 4
 _ROUGH_ROWS_PER_COLUMN = 200  # that an answer rests on for which there is no time
 _SCALE_ROWS_PER_COLUMN = 30  # of the sample, that are kept for their scales
-_REACH = 4.0  # rows of the sample are frozen beyond so many standard deviations
-_MOST_GAP = 10.0  # times the tolerance: of an answer with rows that were frozen
-_MOST_NEAR_SHARE, _LEAST_NEAR_PER_COLUMN = 0.5, 10  # rows of the sample that are left
 
 
 class SampleAnswer(NamedTuple):
@@ -93,15 +82,13 @@ def start_runs(
         own = sample if problem is first else sample.of(problem)
         some = own if few is sample else few if problem is first else few.of(problem)
         if answers is None:
-            start = _solve(some)
+            start = _solve(own)
         else:
             start = answers[place]
             own = some = replace(own, thinned=max(1.0, start.n_rows / own.stands_for.size))
         split, is_crowded = first_split(some, start.coef, start.intercept, start.objective, plan)
         if is_crowded and declines:
             raise Declined
-        if some is not own:
-            start = _on_sample(problem, own, some, start, split)
         runs.append(
             RowRun(
                 problem=problem,
@@ -157,33 +144,3 @@ def _solve(sample: Sample) -> SampleAnswer:
     solver = "newton" if Newton.refuses(problem) is None else "auto"
     coef, intercept, _, _ = solve_quietly(problem, solver, _SAMPLE_TOL)
     return SampleAnswer(coef, intercept, problem.objective(coef, intercept))
-
-
-def _on_sample(
-    problem: Problem, sample: Sample, few: Sample, start: SampleAnswer, split: NextSplit
-) -> SampleAnswer:
-    """Return the answer on a sample by way of the answer on few of its rows.
-
-    `split` has the standard deviations of the sample's answer; that on few rows has larger ones.
-    """
-    if Newton.refuses(sample.problem) is not None:
-        return _solve(sample)
-    coef, intercept, objective, _ = start
-    near = SecondSplit.of(
-        problem,
-        sample.rows.rows,
-        ArrayRows(sample.rows.X, None),
-        replace(sample.rows.samples, weight=sample.problem.weight),
-        Frozen.nothing(coef, intercept, objective),
-        (coef, intercept),
-        replace(split, reach=_REACH * math.sqrt(few.thinned - 1.0)),
-    )
-    most = _MOST_NEAR_SHARE * sample.stands_for.size
-    if not _LEAST_NEAR_PER_COLUMN * coef.size <= near.places.size <= most:
-        return _solve(sample)
-    found = solve_reduced(problem, near.near, near.frozen, objective, _SAMPLE_TOL)
-    crossing, _ = near.judged(found.coef, found.intercept)
-    gap = found.relative_gap * abs(objective) + float(crossing["gap"])
-    if gap > _MOST_GAP * _SAMPLE_TOL * abs(objective):
-        return _solve(sample)
-    return SampleAnswer(found.coef, found.intercept, objective)
