@@ -89,9 +89,9 @@ def test_wrong_input_is_named():
         rl.MatrixFactorization().fit(pairs[:, :1], y)
     with pytest.raises(ValueError, match="one rating for each row"):
         rl.MatrixFactorization().fit(pairs, y[1:])
-    with pytest.raises(ValueError, match="two labels"):
+    with pytest.raises(ValueError, match="exactly two"):
         rl.MatrixFactorization("hinge").fit(pairs, y)
-    with pytest.raises(ValueError, match="row 3 has nan"):
+    with pytest.raises(ValueError, match=r"y\[3\] is nan"):
         rl.MatrixFactorization().fit(pairs, np.where(np.arange(y.size) == 3, np.nan, y))
     with pytest.raises(ValueError, match=r"row 0 is \[nan"):
         rl.MatrixFactorization().fit(np.where(pairs == 0, np.nan, pairs), y)

@@ -14,7 +14,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
-from rectiline._numbers import real_array, refuse_masked
+from rectiline._numbers import refuse_masked
 from rectiline._typing import Indices, Matrix, Vector
 from rectiline.constraints import Constraint
 from rectiline.estimators._base import checked_fit
@@ -243,19 +243,10 @@ def _checked_pairs(X: ArrayLike) -> NDArray[Any]:
 def _checked_targets(y: ArrayLike, loss: Loss, n: int) -> tuple[NDArray[Any], NDArray[Any] | None]:
     """Return numbers, or +1 and -1 with the two labels they stand for."""
     refuse_masked("y", y)
-    targets = np.asarray(y)
-    if targets.shape != (n,):
-        raise ValueError(f"y must hold one rating for each row of X, {n}; got {targets.shape}.")
-    if loss.of == "residual":
-        numbers = real_array("y", targets)
-        if not np.isfinite(numbers).all():
-            row = int(np.argmax(~np.isfinite(numbers)))
-            raise ValueError(f"y must hold finite numbers; row {row} has {numbers[row]}.")
-        return numbers, None
-    classes = np.unique(targets)
-    if classes.size != 2:
-        raise ValueError(f"{loss!r} needs two labels in y; got {classes.size}.")
-    return np.where(targets == classes[1], 1.0, -1.0), classes
+    if np.shape(y) != (n,):
+        raise ValueError(f"y must hold one rating for each row of X, {n}; got {np.shape(y)}.")
+    signs, numbers = loss.encode(y)
+    return (numbers, None) if loss.of == "residual" else (signs, np.unique(y))
 
 
 def _listed(model: MatrixFactorization, name: str) -> list[Constraint]:

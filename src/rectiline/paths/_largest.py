@@ -39,7 +39,7 @@ _STEPS = 12
 _FIRST_SHARE, _FIRST_SHARE_WIDE = 0.1, 0.6  # of the first upper bound: where the ascent starts
 _COLUMNS_PER_OPEN_SAMPLE = 4  # from which on few samples are near the margin at once
 _LOWER = 0.01  # of a strength at which zeros are optimal: where to look next
-_ROWS_PER_COLUMN_FOR_NEWTON = 4  # from which on its rough steps pay
+_ROWS_PER_COLUMN_FOR_NEWTON = 4  # from which on its rough steps are faster
 _ROUGH_TOL, _TOL = 1e-2, 3e-11  # of rough and of exact steps
 _SPARSE_TOL = 1e-4  # where exact steps take long:
 _DENSITY_FOR_PIVOTS = 0.1  # share of the entries that are stored, below which they do
@@ -107,16 +107,12 @@ def largest_strength(problem: Problem) -> float:
 def zero_point(problem: Problem) -> ZeroPoint:
     """Return `largest_strength` with the intercept and the multipliers that prove it."""
     norm = None if problem.penalty is None else _norm_part(problem.penalty)
-    if norm is None or problem.penalty is None or problem.penalty.is_zero:
+    if norm is None or not is_sparsifying(problem.penalty):
         raise ValueError(
             f"penalty={problem.penalty!r} does not set all coefficients to zero at any finite "
             "strength; give the strengths."
         )
-    free = (
-        np.flatnonzero(norm.free_columns(problem.n_features))
-        if not isinstance(norm, L1)
-        else np.flatnonzero(norm.separable(problem.n_features)[1] == 0)
-    )
+    free = np.flatnonzero(norm.free_columns(problem.n_features))
     if free.size:
         return ZeroPoint(_with_free_columns(problem, norm, free), 0.0, None)
     _check_zero_is_feasible(problem)
@@ -205,7 +201,7 @@ class _Bounds:
     def _steps(
         self, strength: float, solver: str, tol: float, found: Solution | None
     ) -> tuple[float, Solution | None]:
-        """Go up as long as it pays; return the strength to go on from and the answer there."""
+        """Go up while bounds improve; return the strength to go on from and the answer there."""
         session = Session()
         for _ in range(_STEPS):
             one = self.problem.with_penalty(self.norm.with_strength(strength * self.norm.strength))

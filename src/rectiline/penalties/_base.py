@@ -28,12 +28,13 @@ ROUNDING = 1e-12
 
 @dataclass(frozen=True, eq=False)
 class Atom:
-    """Hold a sparse sign vector, what it costs, and how much a dual point overpays for it.
+    """A sparse sign vector, its cost, and by how much its product with a dual point exceeds it.
 
     The atom is the vector with ``signs`` at ``columns`` and 0 elsewhere. Moving away from zero
-    along it costs ``cost`` per unit of length, and a dual point q pays ``signs @ q[columns]`` for
-    it. The difference is the ``excess``: as long as one atom has a positive excess, leaving zero
-    along it lowers the penalty minus ``q @ b``, and so q lies outside the dual ball of a norm.
+    along it adds ``cost`` per unit of length to the penalty and ``signs @ q[columns]`` to the
+    product with a dual point q. The difference is the ``excess``: as long as one atom has a
+    positive excess, leaving zero along it lowers the penalty minus ``q @ b``, and so q lies outside
+    the dual ball of a norm.
 
     Attributes
     ----------
@@ -42,7 +43,7 @@ class Atom:
     signs : ndarray of float
         -1 or 1 for each of these columns.
     cost : float
-        What the penalty charges per unit of length.
+        The penalty per unit of length.
     excess : float
         ``signs @ q[columns] - cost`` for the dual point that was priced.
 
