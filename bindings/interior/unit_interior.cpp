@@ -1,13 +1,8 @@
 #include "rectiline/interior/unit_interior.hpp"
 
-#include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
-#include <nanobind/stl/tuple.h>
 
 #include "common.hpp"
-#include <memory>
-#include <tuple>
-#include <utility>
 
 namespace {
 
@@ -22,17 +17,6 @@ using rectiline::sparse::CompressedRows;
 using rectiline::sparse::NormalEquations;
 using rectiline::support::Interrupt;
 
-template <class Array>
-auto copied(const Array& array) {
-    return std::vector(array.data(), array.data() + array.shape(0));
-}
-
-NumpyVector numpy(std::span<const double> values) {
-    NumpyVector out = new_vector(values.size());
-    std::copy(values.begin(), values.end(), out.data());
-    return out;
-}
-
 // A system of Python: an object with `size`, `dot`, `tdot`, `factorise` and `solve`.
 class PythonSystem final : public NormalSystem<double> {
   public:
@@ -40,16 +24,17 @@ class PythonSystem final : public NormalSystem<double> {
 
     std::int64_t n_rows() const override { return nb::cast<std::int64_t>(system_.attr("size")); }
     void multiply(std::span<const double> x, std::span<double> rows) override {
-        take(system_.attr("dot")(numpy(x)), rows);
+        take(system_.attr("dot")(copy_vector(x)), rows);
     }
     void multiply_transposed(std::span<const double> rows, std::span<double> x) override {
-        take(system_.attr("tdot")(numpy(rows)), x);
+        take(system_.attr("tdot")(copy_vector(rows)), x);
     }
     bool factorise(std::span<const double> weight, Interrupt&) override {
-        return nb::cast<bool>(system_.attr("factorise")(numpy(weight)));
+        return nb::cast<bool>(system_.attr("factorise")(copy_vector(weight)));
     }
     bool solve(std::span<double> v, std::span<const double> r, std::span<double> s) override {
-        const auto both = nb::cast<nb::tuple>(system_.attr("solve")(numpy(v), numpy(r)));
+        const auto both =
+            nb::cast<nb::tuple>(system_.attr("solve")(copy_vector(v), copy_vector(r)));
         take(both[0], v);
         const bool finds_duals = !both[1].is_none();
         if (finds_duals) take(both[1], s);
@@ -99,15 +84,16 @@ UnitProgram program(IndexIn row, MatrixIn units, VectorIn rho, VectorIn linear, 
     const auto line = [&](std::size_t k) {
         return std::vector(units.data() + k * count, units.data() + (k + 1) * count);
     };
-    return {copied(row), line(0),        line(1),       line(2),  line(3),   line(4),       line(5),
-            copied(rho), copied(linear), copied(price), constant, reference, is_nonnegative};
+    return {vector_of(row), line(0),   line(1),        line(2),           line(3),
+            line(4),        line(5),   vector_of(rho), vector_of(linear), vector_of(price),
+            constant,       reference, is_nonnegative};
 }
 
 template <class Real>
 void make(UnitInterior<Real>* self, UnitProgram program, IndexIn begin, IndexIn columns,
           VectorIn values, bool by_rows, double proximal) {
     require(begin.shape(0) > 0, "begin must not be empty");
-    CompressedRows rows{copied(begin), copied(columns), copied(values)};
+    CompressedRows rows{vector_of(begin), vector_of(columns), vector_of(values)};
     check(rows, program.width());
     check(program, rows.n_rows());
     for (const double rho : program.rho)
@@ -133,7 +119,7 @@ void make_sparse(UnitInterior<double>* self, UnitProgram program,
 std::shared_ptr<NormalEquations> equations(IndexIn begin, IndexIn columns, VectorIn values,
                                            std::int64_t width, bool keeps_long_rows) {
     require(begin.shape(0) > 0, "begin must not be empty");
-    CompressedRows rows{copied(begin), copied(columns), copied(values)};
+    CompressedRows rows{vector_of(begin), vector_of(columns), vector_of(values)};
     check(rows, width);
     require(rows.n_rows() + width < (std::int64_t{1} << 31), "too many rows and columns");
     return std::make_shared<NormalEquations>(std::move(rows), width, keeps_long_rows);
@@ -150,7 +136,7 @@ bool factorise(NormalEquations& self, VectorIn weight, VectorIn diagonal, double
 NumpyVector solve(const NormalEquations& self, VectorIn v) {
     require(length(v) == self.width(), "v must have one entry per column");
     require(self.is_analysed() && !self.has_kept_rows(), "a factor without kept rows comes first");
-    NumpyVector x = numpy(in(v));
+    NumpyVector x = copy_vector(in(v));
     self.solve(in(x), {}, {});
     return x;
 }
@@ -212,26 +198,24 @@ void bind(nb::module_& m, const char* name, const char* doc) {
     using Method = UnitInterior<Real>;
     nb::class_<Method> bound(m, name, doc);
     bound
-        .def("__init__", &make<Real>, nb::arg("program"), nb::arg("begin"), nb::arg("columns"),
-             nb::arg("values"), nb::arg("by_rows"), nb::arg("proximal"))
-        .def("resume", &resume<Real>, nb::arg("x"), nb::arg("y"), nb::arg("sides"),
-             "Go on from a state")
-        .def("step", &step<Real>, nb::arg("seconds"), nb::arg("needs_python"),
+        .def("__init__", &make<Real>, "program"_a, "begin"_a, "columns"_a, "values"_a, "by_rows"_a,
+             "proximal"_a)
+        .def("resume", &resume<Real>, "x"_a, "y"_a, "sides"_a, "Go on from a state")
+        .def("step", &step<Real>, "seconds"_a, "needs_python"_a,
              "Take a step; False where there is none")
         .def(
             "verdict", [](const Method& self) { return judged(self.verdict()); },
             "relative gap, violation, mean product, residual and size of the objective")
         .def(
             "judge",
-            [](Method& self, VectorIn x) { return judged(self.judge(columns_of(self, x))); },
-            nb::arg("x"), "`verdict` of the present y with another x")
+            [](Method& self, VectorIn x) { return judged(self.judge(columns_of(self, x))); }, "x"_a,
+            "`verdict` of the present y with another x")
         .def_prop_ro("step_length", &Method::step_length)
         .def("point", &point<Real>, "x and y")
         .def("sides", &sides<Real>, "Rooms and multipliers, of lower and of upper ends");
     if constexpr (std::is_same_v<Real, double>)
-        bound.def("__init__", &make_with, nb::arg("program"), nb::arg("system"))
-            .def("__init__", &make_sparse, nb::arg("program"), nb::arg("equations"),
-                 nb::arg("proximal"));
+        bound.def("__init__", &make_with, "program"_a, "system"_a)
+            .def("__init__", &make_sparse, "program"_a, "equations"_a, "proximal"_a);
 }
 
 }  // namespace
@@ -239,8 +223,8 @@ void bind(nb::module_& m, const char* name, const char* doc) {
 void bind_unit_interior(nb::module_& m) {
     nb::class_<NormalEquations>(m, "NormalEquations",
                                 "R'WR + D of sparse rows R, and its sparse factor.")
-        .def(nb::new_(&equations), nb::arg("begin"), nb::arg("columns"), nb::arg("values"),
-             nb::arg("width"), nb::arg("keeps_long_rows"))
+        .def(nb::new_(&equations), "begin"_a, "columns"_a, "values"_a, "width"_a,
+             "keeps_long_rows"_a)
         .def(
             "analyse",
             [](NormalEquations& self, double most_entries, double seconds) {
@@ -248,7 +232,7 @@ void bind_unit_interior(nb::module_& m) {
                     return self.analyse(most_entries, interrupt);
                 });
             },
-            nb::arg("most_entries"), nb::arg("seconds"),
+            "most_entries"_a, "seconds"_a,
             "Find order and structure; False when time is up or the factor has more entries")
         .def(
             "adopt",
@@ -258,17 +242,17 @@ void bind_unit_interior(nb::module_& m) {
                         "other equations must have the same columns, and be analysed");
                 self.adopt(other);
             },
-            nb::arg("other"), "Take over order and structure of rows that join as many columns")
-        .def("factorise", &factorise, nb::arg("weight"), nb::arg("diagonal"), nb::arg("seconds"),
+            "other"_a, "Take over order and structure of rows that join as many columns")
+        .def("factorise", &factorise, "weight"_a, "diagonal"_a, "seconds"_a,
              "False where there is no factor, or when time is up")
-        .def("solve", &solve, nb::arg("v"), "x with (R'WR + D) x = v")
+        .def("solve", &solve, "v"_a, "x with (R'WR + D) x = v")
         .def(
             "set_values",
             [](NormalEquations& self, VectorIn values) {
                 require(values.shape(0) == self.rows().values.size(), "values do not fit");
                 self.set_values(in(values));
             },
-            nb::arg("values"), "Other values of the same entries")
+            "values"_a, "Other values of the same entries")
         .def_prop_ro("entries", [](const NormalEquations& self) { return self.factor().entries(); })
         .def_prop_ro("growth", [](const NormalEquations& self) { return self.factor().growth(); })
         .def_prop_ro("most_terms",
@@ -276,9 +260,8 @@ void bind_unit_interior(nb::module_& m) {
     nb::class_<UnitProgram>(m, "UnitProgram",
                             "min sum rho/2 x^2 + linear'x + sum of units; a unit is max over "
                             "low <= y <= high of y (row x + shift) - soft y^2/2.")
-        .def(nb::new_(&program), nb::arg("row"), nb::arg("units"), nb::arg("rho"),
-             nb::arg("linear"), nb::arg("price"), nb::arg("constant"), nb::arg("reference"),
-             nb::arg("is_nonnegative"));
+        .def(nb::new_(&program), "row"_a, "units"_a, "rho"_a, "linear"_a, "price"_a, "constant"_a,
+             "reference"_a, "is_nonnegative"_a);
     bind<double>(m, "UnitInterior", "An interior point method in doubles.");
     bind<Number>(m, "TwofoldInterior", "`UnitInterior` in numbers of 32 digits.");
 }

@@ -9,12 +9,8 @@ using namespace rectiline::newton;
 using rectiline::path::NewtonPath;
 using rectiline::path::PathStep;
 
-struct RowsState {
-    std::unique_ptr<NewtonRows> rows;
-    std::vector<nb::object> keep;
-};
-
 using TermsState = Held<NewtonTerms>;
+using RowsState = Held<NewtonRows>;
 using RunState = Held<NewtonRun>;
 using PathState = Held<NewtonPath>;
 
@@ -70,44 +66,44 @@ void make_frozen(FrozenTerms* self, const TermsState& terms, VectorIn linear,
 
 void make_rows(RowsState* self, const Design& X, const Rows& rows, bool intercept) {
     require(rows.n() == X.n(), "X and the row functions differ in length");
-    new (self) RowsState{std::make_unique<NewtonRows>(X.view, rows.view, intercept), kept(X, rows)};
+    new (self) RowsState(kept(X, rows), X.view, rows.view, intercept);
 }
 
 std::unique_ptr<RowsState> subset(const RowsState& self, IndexIn index, double weight_factor) {
-    const auto chosen = checked_indices(index, self.rows->n(), "index");
-    auto out = std::make_unique<RowsState>(RowsState{nullptr, self.keep});
+    const auto chosen = checked_indices(index, self.n(), "index");
+    std::vector<nb::object> keep = self.keep;
     gil::Released released;
-    out->rows = self.rows->subset(chosen, weight_factor);
-    return out;
+    return std::make_unique<RowsState>(std::move(keep),
+                                       self.NewtonRows::subset(chosen, weight_factor));
 }
 
 void place(RowsState& self, VectorIn b) {
-    const auto at = checked(b, self.rows->order(), "b");
+    const auto at = checked(b, self.order(), "b");
     gil::Released released;
-    self.rows->place(at);
+    self.place(at);
 }
 
 void place_at(RowsState& self, VectorIn z) {
-    self.rows->place_at(checked(z, self.rows->n(), "z"));
+    self.place_at(checked(z, self.n(), "z"));
 }
 
 void set_multiplier(RowsState& self, std::optional<VectorIn> g) {
-    self.rows->set_multiplier(checked(g, self.rows->n(), "g"));
+    self.set_multiplier(checked(g, self.n(), "g"));
 }
 
 template <void (NewtonRows::*method)(std::span<double>) const>
 NumpyVector per_row(const RowsState& self) {
-    return filled(self.rows->n(), [&](auto out) { (self.rows.get()->*method)(out); });
+    return filled(self.n(), [&](auto out) { (self.*method)(out); });
 }
 
 std::optional<std::pair<FrozenTerms, NumpyVector>> freeze(const RowsState& self,
                                                           const TermsState& terms, BytesIn keep,
                                                           VectorIn at, double seconds) {
-    const auto stays = checked(keep, self.rows->n(), "keep");
+    const auto stays = checked(keep, self.n(), "keep");
     checked(at, terms.order(), "at");
-    NumpyVector dual = new_vector(self.rows->n());
+    NumpyVector dual = new_vector(self.n());
     auto frozen = run_interruptibly(
-        seconds, [&](auto& interrupt) { return self.rows->freeze(stays, in(dual), interrupt); });
+        seconds, [&](auto& interrupt) { return self.freeze(stays, in(dual), interrupt); });
     if (!frozen) return std::nullopt;
     frozen->at = vector_of(at);
     frozen->contract(terms);
@@ -119,11 +115,11 @@ std::optional<std::pair<FrozenTerms, NumpyVector>> freeze(const RowsState& self,
 void make_run(RunState* self, const TermsState& terms, RowsState& rows, const FrozenTerms* frozen,
               VectorIn b, VectorIn column, VectorIn constraint,
               std::tuple<double, double, std::int64_t, std::int64_t> schedule, double reference) {
-    require(rows.rows->order() == terms.order(), "rows and terms differ in columns");
+    require(rows.order() == terms.order(), "rows and terms differ in columns");
     std::vector<nb::object> keep = kept(terms, rows);
     if (frozen) keep.push_back(nb::find(*frozen));
     const auto [start, factor, inner_steps, guards] = schedule;
-    new (self) RunState(std::move(keep), terms, *rows.rows, frozen ? *frozen : kNothingFrozen,
+    new (self) RunState(std::move(keep), terms, rows, frozen ? *frozen : kNothingFrozen,
                         NewtonSchedule{start, factor, inner_steps, guards}, reference,
                         checked(b, terms.order(), "b"), checked(column, terms.n_kinked(), "column"),
                         checked(constraint, terms.n_constraints(), "constraint"));
@@ -157,10 +153,10 @@ NumpyVector constraint_multipliers(const RunState& self) {
 // ---- paths of strengths -------------------------------------------------------------------------
 
 void make_path(PathState* self, RowsState& rows, const TermsState& terms, double strength) {
-    require(rows.rows->order() == terms.order(), "rows and terms differ in columns");
+    require(rows.order() == terms.order(), "rows and terms differ in columns");
     require(terms.n_constraints() == 0, "a path takes no constraint rows");
     require(strength > 0, "strength must be positive");
-    new (self) PathState(kept(rows, terms), *rows.rows, terms, strength);
+    new (self) PathState(kept(rows, terms), rows, terms, strength);
 }
 
 void place_path(PathState& self, VectorIn b, VectorIn g) {
@@ -216,14 +212,12 @@ void bind_newton(nb::module_& m) {
         .def("set_multiplier", &set_multiplier, "g"_a.none() = nb::none(),
              "Set the multipliers from slopes in the predictions")
         .def("dual", &per_row<&NewtonRows::dual>, "Slopes in the predictions")
-        .def(
-            "arguments", [](const RowsState& self) { return copy_vector(self.rows->arguments()); },
-            "Arguments of the losses")
+        .def("arguments", &copied<RowsState, &NewtonRows::arguments>, "Arguments of the losses")
         .def("slack", &per_row<&NewtonRows::slack>, "Distance to the nearest knot")
         .def("freeze", &freeze, "terms"_a, "keep"_a, "at"_a, "seconds"_a,
              "What rows outside `keep` add around `at` on their pieces, and their slopes; None if "
              "the rows kept cannot balance them under an intercept, or after so many seconds")
-        .def_prop_ro("n", [](const RowsState& self) { return self.rows->n(); });
+        .def_prop_ro("n", &NewtonRows::n);
     nb::class_<RunState>(m, "NewtonRun",
                          "The semismooth-Newton method of multipliers on one set of rows.")
         .def("__init__", &make_run, "terms"_a, "rows"_a, "frozen"_a.none(), "b"_a, "column"_a,

@@ -93,12 +93,6 @@ Ranges ranges_of_slopes(const Rows& rows, double z) {
                   [&](auto low, auto high) { slope_ranges(rows.view, z, low, high); });
 }
 
-bool is_any_inside(const Rows& rows, VectorIn g, double margin) {
-    const auto dual = checked(g, rows.n(), "g");
-    gil::Released released;
-    return any_inside(rows.view, dual, margin);
-}
-
 void make_columns(Columns* self, VectorIn rho, VectorIn l1, VectorIn lower, VectorIn upper) {
     const std::int64_t d = length(rho);
     const auto strengths = checked(l1, d, "l1");
@@ -150,9 +144,7 @@ void bind_rows(nb::module_& m) {
              "At the prediction z of every row: sum and size of the left derivatives, and of the "
              "right ones")
         .def("slope_ranges", &ranges_of_slopes, "z"_a,
-             "The left and the right derivative of each row's cost at the prediction z")
-        .def("any_inside", &is_any_inside, "g"_a, "margin"_a,
-             "Whether some row has its g inside its box by more than this share of its width");
+             "The left and the right derivative of each row's cost at the prediction z");
     nb::class_<Columns>(m, "ColumnFunctions",
                         "Column j costs rho[j]/2 b^2 + l1[j] |b| on [lower[j], upper[j]].")
         .def("__init__", &make_columns, "rho"_a, "l1"_a, "lower"_a, "upper"_a)

@@ -1,7 +1,7 @@
 #include "rectiline/inference/quantile_basis.hpp"
 
 #include "rectiline/support/dense_algebra.hpp"
-#include "rectiline/support/multiversion.hpp"
+#include "rectiline/support/vectors.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -53,11 +53,6 @@ RECTILINE_MULTIVERSION double rates_and_steps(const double* columns, std::int64_
     return least;
 }
 
-RECTILINE_MULTIVERSION void add_times(double factor, const double* x, std::int64_t n, double* y) {
-    for (std::int64_t i = 0; i < n; ++i)
-        y[i] += factor * x[i];
-}
-
 }  // namespace
 
 QuantileBasis::QuantileBasis(std::span<const double> columns, std::span<const double> y,
@@ -67,7 +62,6 @@ QuantileBasis::QuantileBasis(std::span<const double> columns, std::span<const do
       columns_(columns),
       y_(y),
       basis_(p),
-      slot_of_(y.size()),
       inverse_(p * p),
       coef_(p),
       values_(p),
@@ -90,11 +84,6 @@ BasisOutcome QuantileBasis::start(std::span<const double> weight, std::span<cons
     fixed_ = -1;
     score_ = 0.0;
     std::copy(basis.begin(), basis.end(), basis_.begin());
-    std::fill(slot_of_.begin(), slot_of_.end(), -1);
-    for (std::int64_t h = 0; h < p_; ++h) {
-        if (slot_of_[basis_[h]] >= 0) return BasisOutcome::singular;
-        slot_of_[basis_[h]] = h;
-    }
     return refresh(true);
 }
 
@@ -199,7 +188,7 @@ void QuantileBasis::exchange(std::int64_t slot, std::int64_t entering, double st
     const std::int64_t leaving = basis_[slot];
     for (std::int64_t k = 0; k < p_; ++k)
         coef_[k] += step * direction_[k];
-    add_times(step, rate_.data(), n_, residual_.data());
+    add_multiple(step, rate_.data(), residual_.data(), n_);
     for (std::int64_t h = 0; h < p_; ++h)
         residual_[basis_[h]] = h == slot ? step * rate_[leaving] : 0.0;
     residual_[entering] = 0.0;
@@ -207,8 +196,6 @@ void QuantileBasis::exchange(std::int64_t slot, std::int64_t entering, double st
     side_[entering] = 0.0;
     side_[leaving] = weight_[leaving] > 0.0 ? (leaves_above ? 1.0 : -1.0) : 0.0;
     if (leaves_above) add_to_rest(leaving, -1.0);
-    slot_of_[leaving] = -1;
-    slot_of_[entering] = slot;
     basis_[slot] = entering;
     double* const row = work_.data();  // the entering sample in terms of the old basis
     for (std::int64_t h = 0; h < p_; ++h) {

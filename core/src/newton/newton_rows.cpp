@@ -45,8 +45,7 @@ NewtonRows::NewtonRows(DesignView X, RowFunctions rows, bool intercept)
     std::copy(rows.offset, rows.offset + rows.n, t_.begin());
 }
 
-std::unique_ptr<NewtonRows> NewtonRows::subset(std::span<const std::int64_t> index,
-                                               double weight_factor) const {
+NewtonRows NewtonRows::subset(std::span<const std::int64_t> index, double weight_factor) const {
     auto storage = std::make_shared<Storage>();
     const std::int64_t d = n_columns(X_), count = std::ssize(index);
     const auto gather = [&](const double* from, std::vector<double>& to, double factor) {
@@ -92,12 +91,12 @@ std::unique_ptr<NewtonRows> NewtonRows::subset(std::span<const std::int64_t> ind
                       storage->direction.data(),
                       storage->offset.data(),
                       storage->weight.data()};
-    auto out = std::make_unique<NewtonRows>(X, rows, intercept_);
-    out->storage_ = std::move(storage);
+    NewtonRows out(X, rows, intercept_);
+    out.storage_ = std::move(storage);
     for (std::int64_t k = 0; k < count; ++k) {
-        out->t_[k] = t_[index[k]];
-        out->s_[k] = s_[index[k]];
-        out->multiplier_[k] = multiplier_[index[k]];
+        out.t_[k] = t_[index[k]];
+        out.s_[k] = s_[index[k]];
+        out.multiplier_[k] = multiplier_[index[k]];
     }
     return out;
 }

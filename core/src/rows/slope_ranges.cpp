@@ -44,15 +44,6 @@ RECTILINE_MULTIVERSION void find_ranges(const Curves& curves, const RowFunctions
     }
 }
 
-bool is_inside(const RowFunctions& rows, std::int64_t i, double g, double margin) {
-    const double weight = rows.weight[i], own = rows.direction[i] * g;
-    if (!(weight > 0)) return false;
-    const Curve& f = rows.curve(i);
-    const double low = weight * f.lowest_slope(), high = weight * f.highest_slope();
-    const double width = high - low, room = std::min(own - low, high - own);
-    return !std::isfinite(width) || room > margin * width;
-}
-
 }  // namespace
 
 void slope_ranges(const RowFunctions& rows, double z, std::span<double> low,
@@ -67,12 +58,6 @@ SlopeSums slope_sums(const RowFunctions& rows, double z) {
     CompensatedLanes lows, highs;
     lows.add(low.data(), rows.n), highs.add(high.data(), rows.n);
     return {lows.value(), lows.size(), highs.value(), highs.size()};
-}
-
-bool any_inside(const RowFunctions& rows, std::span<const double> g, double margin) {
-    for (std::int64_t i = 0; i < rows.n; ++i)
-        if (is_inside(rows, i, g[i], margin)) return true;
-    return false;
 }
 
 }  // namespace rectiline::rows

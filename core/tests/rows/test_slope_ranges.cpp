@@ -47,23 +47,6 @@ void check_bends(const RowFunctions& rows) {
     }
 }
 
-void check_inside(const RowFunctions& rows) {
-    const Curve& f = rows.curves[0];
-    const bool open = std::isinf(f.highest_slope() - f.lowest_slope());
-    std::vector<double> g(static_cast<std::size_t>(rows.n));
-    for (std::int64_t i = 0; i < rows.n; ++i)  // at an end of its box
-        g[i] = open || rows.weight[i] == 0 ? 0.0
-                                           : rows.direction[i] * rows.weight[i] * f.lowest_slope();
-    CHECK(any_inside(rows, g, 1e-9) == open);
-    const double width = f.highest_slope() - f.lowest_slope();
-    if (open || width == 0) return;
-    const std::int64_t last = rows.n - 1;
-    CHECK(rows.weight[last] > 0);
-    g[last] += rows.direction[last] * rows.weight[last] * 0.25 * width;
-    CHECK(any_inside(rows, g, 1e-9));
-    CHECK(!any_inside(rows, g, 0.3));
-}
-
 }  // namespace
 
 int main() {
@@ -75,7 +58,6 @@ int main() {
         for (const double z : {-1.3, 0.0, 0.21})
             check_ranges_at(rows.view(), z);
         check_bends(rows.view());
-        check_inside(rows.view());
         // the same rows with an index take the way of mixed curves
         const std::vector<std::uint8_t> index(rows.weight.size(), 0);
         RowFunctions mixed = rows.view();

@@ -124,6 +124,8 @@ def central_intercept(problem: Problem, coef: Vector, intercept: float, dual: Du
     if not problem.fit_intercept or problem.n_samples > _MOST_SAMPLES:
         return intercept
     # A multiplier inside its box leaves one best intercept only.
-    if problem.rows.any_inside(dual.sample, _INSIDE):
+    low, high = problem.dual_boxes
+    room, width = np.minimum(dual.sample - low, high - dual.sample), high - low
+    if ((room > _INSIDE * width) | np.isinf(width)).any():
         return intercept
     return middle_intercept(problem, coef)

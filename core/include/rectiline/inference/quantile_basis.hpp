@@ -92,7 +92,7 @@ class QuantileBasis {
     std::int64_t fixed_ = -1;  // the coefficient that a walk fixes
     double score_ = 0.0;       // and its score
     double likely_step_ = 0.0;
-    std::vector<std::int64_t> basis_, slot_of_;
+    std::vector<std::int64_t> basis_;
     std::vector<double> inverse_;  // of the basis rows: p x p, entry (coefficient, slot)
     std::vector<double> coef_, values_, rest_, direction_, work_;
     std::vector<double> residual_, rate_, step_;

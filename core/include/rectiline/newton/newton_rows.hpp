@@ -34,8 +34,7 @@ class NewtonRows {
     NewtonRows(DesignView X, RowFunctions rows, bool intercept);
 
     // A set of the given rows with storage of its own, so that few rows lie side by side.
-    std::unique_ptr<NewtonRows> subset(std::span<const std::int64_t> index,
-                                       double weight_factor) const;
+    NewtonRows subset(std::span<const std::int64_t> index, double weight_factor) const;
 
     std::int64_t n() const { return rows_.n; }
     const RowFunctions& functions() const { return rows_; }

@@ -1,4 +1,4 @@
-// Which slopes the rows can have: at one prediction for all of them, and inside their boxes.
+// Which slopes the rows can have at one prediction for all of them.
 #pragma once
 
 #include "rectiline/rooms.hpp"
@@ -19,9 +19,5 @@ struct SlopeSums {
 SlopeSums slope_sums(const RowFunctions& rows, double z);
 void slope_ranges(const RowFunctions& rows, double z, std::span<double> low,
                   std::span<double> high);
-
-// Whether some row that counts has its g strictly inside its box: by more than `margin` of the
-// width, or at all if the box has no end.
-bool any_inside(const RowFunctions& rows, std::span<const double> g, double margin);
 
 }  // namespace rectiline::rows
