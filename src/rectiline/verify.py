@@ -390,7 +390,9 @@ class Checker:
         need(0 < len(self.losses) <= 256, "there must be 1 to 256 losses")
         self.levels, index = header["levels"], arrays.get("loss_index", np.zeros(0))
         need(index.max(initial=0) < len(self.losses), "loss_index names no loss")
-        need(not index.size or self.levels is None, "loss_index stands beside levels")
+        ways = ("loss_index" in arrays, self.levels is not None)
+        need(any(ways) or len(self.losses) == 1, "nothing says which loss a row has")
+        need(not all(ways), "loss_index stands beside levels")
         fits = header["n_columns"] == header["n_features"] + header["fit_intercept"]
         if self.levels is not None:
             flags = (self.levels["shared"], self.levels["intercepts"], header["fit_intercept"])
@@ -589,14 +591,9 @@ class Checker:
         """Say what was minimised, as the arrays have it."""
         header, arrays, free = self.header, self.arrays, self.header["fit_intercept"]
         is_alone = arrays["groups"] < 0
-        counts = {
-            "ridge": (arrays["rho"] > 0) & is_alone,
-            "L1": (arrays["l1"] > 0) & is_alone,
-            "grouped or sorted norm": ~is_alone,
-            "bounds": (arrays["lower"] > -math.inf) | (arrays["upper"] < math.inf),
-        }
+        ridge, l1 = ((arrays[name] > 0)[is_alone].sum() for name in ("rho", "l1"))
+        bounded = ((arrays["lower"] > -math.inf) | (arrays["upper"] < math.inf)).sum()
         kinds = [f"slopes from {float(one.low):g} to {float(one.high):g}" for one in self.losses]
-        held = [f"{name} on {where.sum()}" for name, where in counts.items() if where.any()]
         labels = zip(header["labels"], header["signs"]) if header["labels"] else ()
         signs = [f"{label!r}: {sign:+d}" for label, sign in labels]
         said: str = (
@@ -606,8 +603,8 @@ class Checker:
             + " and an intercept" * free
             + ", every row once for each loss" * (self.levels is not None)
             + f"; loss of the {header['of']} with {listed(kinds, 3)}; "
-            + f"columns: {', '.join(held) or 'free'}; "
-            + f"{arrays['c'].size + arrays['f'].size} linear constraints; "
+            + f"ridge on {ridge}, L1 on {l1}, sorted norms on {(~is_alone).sum()}; "
+            + f"bounds on {bounded}, {arrays['c'].size + arrays['f'].size} linear constraints; "
             + f"{WEIGHTS[header['weights']]} times {self.scale:g}"
             + f"; signs of labels: {listed(signs)}" * bool(signs)
         )
@@ -739,6 +736,8 @@ def check_all(path: Any, blocks: Iterable[Any] = (), exact: bool = False) -> lis
 def check(path: Any, blocks: Iterable[Any] = (), exact: bool = False) -> Verdict | None:
     """Check a certificate file of one problem against data; `check_all` takes any file.
 
+    `Refused` is raised if the file does not prove its claim, `CannotCheck` if the data are odd.
+
     Parameters
     ----------
     path : str, path or binary file
@@ -751,13 +750,6 @@ def check(path: Any, blocks: Iterable[Any] = (), exact: bool = False) -> Verdict
     -------
     Verdict or None
         None if the file proves that no coefficients satisfy the constraints.
-
-    Raises
-    ------
-    Refused
-        If the file does not prove its claim.
-    CannotCheck
-        If the data cannot be used.
 
     Examples
     --------

@@ -89,6 +89,7 @@ MALFORMED: dict[str, Callable[[Header, Arrays], Any]] = {
         ),
         a.update(A=np.zeros((0, 4)), E=np.zeros((0, 4))),
     ),
+    "two losses without loss_index": lambda h, a: h.update(losses=h["losses"] * 2),
     "columns that are numbers": lambda h, a: h.update(columns=[1, 2]),
     "targets that are a number": lambda h, a: h.update(targets=5),
     "a snapshot that is a list": lambda h, a: h.update(source=[["delta"]]),
