@@ -132,10 +132,6 @@ std::tuple<std::int64_t, std::int64_t, bool> solve(RunState& self, double target
     return {out.steps, out.guards, out.failed};
 }
 
-double look(RunState& self) {
-    return run_interruptibly(1e9, [&](auto& interrupt) { return self.look(interrupt); });
-}
-
 void estimate(RunState& self, double loss, double fenchel_young) {
     self.estimate({loss, fenchel_young});
     self.forget_reference();
@@ -224,7 +220,6 @@ void bind_newton(nb::module_& m) {
              "constraint"_a, "schedule"_a, "reference"_a = 0.0)
         .def("solve", &solve, "target"_a, "max_steps"_a, "seconds"_a,
              "Iterate until the estimated relative gap is small; returns (steps, guards, failed)")
-        .def("look", &look, "The estimated relative gap where the run starts")
         .def("estimate", &estimate, "loss"_a, "fenchel_young"_a,
              "Take the sums over all rows, those outside the working set too")
         .def("polished", &polished,

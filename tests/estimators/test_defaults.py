@@ -157,3 +157,15 @@ def test_the_default_elastic_net_does_not_depend_on_the_unit_of_y(loss, factor):
     # A C that is given means what it says.
     model = PLQRegressor(loss, penalty="elasticnet", C=2.0).fit(X, y)
     assert model.problem(X, y).penalty.l1 == 0.5
+
+
+def test_one_huge_entry_of_x_does_not_keep_the_scale_fit_from_ending():
+    """An answer is proved, and the other columns have about the one they have without it."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((500, 3))
+    y = X @ [1.0, 2.0, 3.0] + rng.standard_normal(500)
+    X[5, 1] = 1e38
+    model = PLQRegressor("absolute").fit(X, y)
+    assert model.certificate_.relative_gap <= 1e-6 and abs(model.coef_[1]) < 1e-30
+    without = PLQRegressor("absolute").fit(np.delete(X, 1, axis=1), y)
+    assert model.coef_[[0, 2]] == pytest.approx(without.coef_, rel=0.05)

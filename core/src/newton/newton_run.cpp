@@ -90,14 +90,6 @@ NewtonOutcome NewtonRun::solve(double target, std::int64_t max_steps, Interrupt&
     }
 }
 
-double NewtonRun::look(Interrupt& interrupt) {
-    minimise(0, 1.0, interrupt);
-    estimate(rows_.values());
-    const double relative = relative_gap();
-    gap_ = kOpen;  // nothing has been solved yet
-    return relative;
-}
-
 void NewtonRun::move_to_polished() {
     std::vector<double> moved(b_.size());
     polish(moved);

@@ -44,8 +44,6 @@ class NewtonRun : public NewtonLoop {
 
     // Iterates until the estimated relative gap is at most `target`.
     NewtonOutcome solve(double target, std::int64_t max_steps, Interrupt& interrupt);
-    // The estimated relative gap where the run starts.
-    double look(Interrupt& interrupt);
     // Estimates objective and gap of the current pair, given the sums over its rows.
     void estimate(RowSums sums);
     double relative_gap() const;

@@ -210,10 +210,14 @@ class Newton:
         self, state: NewtonState, target: float, max_steps: int, budget: Budget
     ) -> None:
         """Find which rows are near a knot, after a rough answer on all rows."""
-        gap = np.inf if state.is_cold else self._whole_run(state).look()
-        if gap > _WARM_ROUGH_GAP:
+        gap = (
+            np.inf if budget.objective is None else budget.gap / max(abs(budget.objective), 1e-300)
+        )
+        if state.is_cold or gap > _WARM_ROUGH_GAP:
             self._on_all_rows(state, max(target, _ROUGH_GAP), max_steps, budget)
             gap = state.relative_gap
+        else:
+            state.rows.place(state.model.terms.expand(state.b))
         state.certified_gap = gap
         state.best = state.b, state.multipliers, state.sample, state.growth
         state.length = row_lengths(state.model)
