@@ -230,9 +230,11 @@ class Newton:
     ) -> bool:
         """Solve on the rows near a knot; return whether there is an answer to be judged."""
         assert state.reach is not None and state.length is not None
-        working = WorkingSet.split(
-            state.rows, state.model, state.b, state.reach, state.length, budget, state.kept
-        )
+        working = None
+        if state.poor_steps < _MOST_POOR_STEPS:
+            working = WorkingSet.split(
+                state.rows, state.model, state.b, state.reach, state.length, budget, state.kept
+            )
         if working is None:
             state.has_working_set = False
             return False
@@ -253,8 +255,7 @@ class Newton:
         state.steps += max(steps, 1)
         state.reach = working.reach
         if failed:  # too few rows to hold the others: where it ends is no centre
-            state.reach *= _WIDER
-            self._count_poor_step(state)
+            state.reach, state.poor_steps = _WIDER * state.reach, state.poor_steps + 1
             return False
         state.working = working
         state.b, state.multipliers, state.sample = run.b, Multipliers.of(run), sample
@@ -276,29 +277,17 @@ class Newton:
         coef, intercept = state.model.to_user(state.b)
         return state.form.design.dot(coef) + intercept
 
-    @staticmethod
-    def _count_poor_step(state: NewtonState) -> None:
-        """Do without working sets after too many that did not help."""
-        state.poor_steps += 1
-        state.has_working_set = state.poor_steps < _MOST_POOR_STEPS
-
-    @staticmethod
-    def _whole_run(state: NewtonState) -> _core.NewtonRun:
-        """Return the run on all rows, started at the pair at hand if there is none."""
-        if state.run is None:
-            terms = state.model.terms
-            state.rows.place(terms.expand(state.b))
-            state.rows.set_multiplier(np.ascontiguousarray(state.sample))
-            state.run = _core.NewtonRun(
-                terms, state.rows, None, state.b, *state.multipliers, state.schedule
-            )
-        return state.run
-
     def _on_all_rows(
         self, state: NewtonState, target: float, max_steps: int, budget: Budget
     ) -> bool:
         """Solve on all rows; return whether this fails."""
-        run = self._whole_run(state)
+        run, terms = state.run, state.model.terms
+        if run is None:  # it starts at the pair at hand
+            state.rows.place(terms.expand(state.b))
+            state.rows.set_multiplier(np.ascontiguousarray(state.sample))
+            run = state.run = _core.NewtonRun(
+                terms, state.rows, None, state.b, *state.multipliers, state.schedule
+            )
         steps, guards, failed = run.solve(target, max_steps, budget.left())
         state.b, state.multipliers = run.b, Multipliers.of(run)
         state.sample = state.rows.dual()
@@ -333,8 +322,8 @@ class Newton:
         if gap <= min(_GOOD_STEP * before, _ROUGH_GAP):
             state.reach, state.poor_steps = _NARROWER * state.reach, 0
         else:
-            self._count_poor_step(state)
-            state.has_working_set &= bool(state.kept.any())  # or else more rows do not help
+            state.poor_steps += 1
+            state.has_working_set = bool(state.kept.any())  # or else more rows do not help
             state.kept[working.index] = True
         if gap < before:
             state.certified_gap, state.objective = gap, objective
