@@ -2,42 +2,39 @@
 
 from __future__ import annotations
 
+import copy
+import os
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
-from dataclasses import replace
-from functools import cache, wraps
+from collections.abc import Iterable
+from functools import cache, partial
 from inspect import signature
-from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 import numpy as np
-from joblib import effective_n_jobs
-from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, _fit_context
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from rectiline._frames import coefficient_frame
 from rectiline._polling import Clock
-from rectiline._thread_count import using_threads
-from rectiline.estimators._check import column_names, fitted_like, on_host
+from rectiline.estimators._check import column_names
 from rectiline.estimators._parameters import PARAMETER_RULES
+from rectiline.estimators._proofs import ProvedAgain, proved_again, without_multipliers
+from rectiline.estimators._rows import refuse_on_rows, with_targets
+from rectiline.estimators._saved import save_fit, target_names
 from rectiline.estimators._show import CallbackSupportMixin, certificate_html, visual_block
 from rectiline.exceptions import NoAnswerError
-from rectiline.problems import DualPoint
-from rectiline.problems.blocks import SplitDual
+from rectiline.problems import Certificate, Problem
+from rectiline.rows import TensorRows
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-Method = TypeVar("Method", bound=Callable[..., Any])
 Value = TypeVar("Value")
 
 _VERSION = "_rectiline_version"  # of the library that saved a pickle
-
-# scikit-learn keeps these on the estimator while a fit runs and takes them off itself.
-_NOT_OURS = ("_callback_fit_ctx", "_skl_callbacks_to_teardown")
 
 
 class BaseLinear(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]
@@ -166,6 +163,185 @@ class BaseLinear(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]
         count = np.atleast_2d(self.coef_).shape[0]
         return ["coef"] if np.ndim(self.coef_) == 1 else list(range(count))
 
+    def problem(
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        **fit_params: Any,
+    ) -> Problem | tuple[Problem, ...]:
+        """Return the problem that a fit on these data solves, without solving it.
+
+        A CV estimator must have been fitted: its strength is the one it chose. Parameters that are
+        "auto" are worked out on these data.
+
+        Parameters
+        ----------
+        X, y : array-like
+            As for `fit`.
+        sample_weight : array-like of shape (n_samples,), optional
+            As for `fit`.
+        **fit_params
+            What else `fit` takes, such as ``sensitive_features``.
+
+        Returns
+        -------
+        Problem or tuple of Problem
+            A tuple if the fit consists of several problems.
+        """
+        model = copy.copy(self)
+        data = model._read(X, y, sample_weight, **fit_params)
+        problems = model._problems(data)
+        return model._told(problems)
+
+    def verify(
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        **fit_params: Any,
+    ) -> Certificate | tuple[Certificate, ...]:
+        """Prove again, from the data of the fit alone, how good the fitted coefficients are.
+
+        A pickle does not hold the multipliers of the samples, which a proof needs: after loading
+        one, they are found by solving the problem again.
+
+        Parameters
+        ----------
+        X, y : array-like, or rows in blocks and None
+            The data of the fit.
+        sample_weight : array-like of shape (n_samples,), optional
+            The weights of the fit.
+        **fit_params
+            What else `fit` was given.
+
+        Returns
+        -------
+        Certificate or tuple of Certificate
+            In the units of the objective in the documentation of the class, as ``certificate_``.
+        """
+        again = proved_again(self, "verify", X, y, sample_weight, **fit_params)
+        pairs = zip(again.solutions, again.units, strict=True)
+        return self._told(solution.certificate.scaled(unit) for solution, unit in pairs)
+
+    def save_certificate(
+        self,
+        path: str | os.PathLike[str],
+        X: Any,
+        y: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        **fit_params: Any,
+    ) -> None:
+        """Write the proof of the fit to a file that ``rectiline verify`` checks against the data.
+
+        The file holds all problems of the fit, in the labels, weights and names of columns that the
+        data have. It is checked once before it is written.
+
+        Parameters
+        ----------
+        path : str or path
+            By convention with the ending ``.rlcert``.
+        X, y : array-like, or rows in blocks and None
+            The data of the fit. Names of a data frame and of a series are kept.
+        sample_weight : array-like of shape (n_samples,), optional
+            The weights of the fit.
+        **fit_params
+            What else `fit` was given.
+
+        Examples
+        --------
+        >>> import os, tempfile
+        >>> from sklearn.datasets import load_iris
+        >>> import rectiline as rl
+        >>> X, y = load_iris(return_X_y=True)
+        >>> path = os.path.join(tempfile.mkdtemp(), "fit.rlcert")
+        >>> rl.PLQClassifier().fit(X, y).save_certificate(path, X, y)
+        >>> [round(one.objective, 3) for one in rl.verify.check_all(path, [(X, y)])]
+        [0.748, 88.538, 15.76]
+        """
+        again = proved_again(self, "save_certificate", X, y, sample_weight, **fit_params)
+        save_fit(path, again, y)
+
+    def report(
+        self,
+        path: str | os.PathLike[str],
+        X: Any,
+        y: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        *,
+        inference: str | None = None,
+        about: dict[str, Any] | None = None,
+        **fit_params: Any,
+    ) -> None:
+        """Write one HTML page about the fit: score, coefficients, residuals, constraints, proof.
+
+        The page needs no network. Its objective is that of ``certificate_``.
+
+        Parameters
+        ----------
+        path : str or path
+            The file to write, such as "fit.html".
+        X, y : array-like, or rows in blocks and None
+            The data of the fit. Of rows in blocks the targets and predictions are held in memory.
+        sample_weight : array-like of shape (n_samples,), optional
+            The weights of the fit.
+        inference : str, optional
+            Kind of standard errors to show, as for `summary`; by default those that the fit kept in
+            ``summary_``, if it did.
+        about : dict of str, optional
+            Lines for the top of the page, such as ``{"data": "prices.csv", "target": "price"}``.
+        **fit_params
+            What else `fit` was given.
+        """
+        from rectiline.reports import write_report
+
+        again = proved_again(self, "report", X, y, sample_weight, **fit_params)
+        table: Any = getattr(self, "summary_", None)
+        if inference is not None:
+            model: Any = self
+            table = model.summary(X, y, inference, sample_weight=sample_weight)
+        shown = self._shown(again)
+        targets, prediction = self._scored(again.data, X, y)
+        titles = list(map(str, self._coef_titles()))
+        count = len(shown.problems)
+        facts = {"model": " ".join(repr(self).split())}
+        if target_names(y) is not None:
+            facts["target"] = ", ".join(target_names(y) or ())
+        write_report(
+            path,
+            shown.problems,
+            shown.solutions,
+            y=targets,
+            feature_names=column_names(self),
+            inference=table,
+            titles=titles if len(titles) == count else [str(k + 1) for k in range(count)],
+            fairness=getattr(self, "fairness_", None),
+            about=facts | (about or {}),
+            prediction=prediction,
+            units=again.units,
+            certificate=partial(save_fit, again=again, y=y),
+            search=getattr(self, "cv_results_", None),
+            joint=shown.joint,
+        )
+
+    def _dual_coef(self, X: Any, y: Any, sample_weight: Any) -> Any:
+        """Return the multipliers of the samples; found again if a pickle has lost them."""
+        if hasattr(self, "dual_coef_"):
+            return self.dual_coef_
+        again = proved_again(self, "summary", X, y, sample_weight)
+        return again.data.dual_coef(again.solutions)
+
+    def _shown(self, again: ProvedAgain) -> ProvedAgain:
+        """Return the models that a page shows, with problems of their own."""
+        return again
+
+    def _scored(self, data: Any, X: Any, y: Any) -> tuple[Any, Any]:
+        """Return the targets and what is predicted for them."""
+        if data.rows is not None:
+            refuse_on_rows(self, **{"a report of rows on a GPU": isinstance(X, TensorRows)})
+            _, y, _ = with_targets(data.rows, None, None)
+        return y, self.predict(X)
+
     def _sk_visual_block_(self) -> Any:
         return visual_block(self)
 
@@ -181,7 +357,7 @@ class BaseLinear(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]
     def __getstate__(self) -> Any:
         state = {**super().__getstate__(), _VERSION: _library_version()}
         # A fit that is to be continued needs the multipliers.
-        return state if getattr(self, "warm_start", False) else _without_multipliers(state)
+        return state if getattr(self, "warm_start", False) else without_multipliers(state)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Take the attributes of a pickle; parameters that are newer have their defaults."""
@@ -219,59 +395,3 @@ def _rules_of(kind: Any) -> dict[str, list[Any]]:
     """Return what the parameters of a class may be."""
     rules = PARAMETER_RULES | kind._own_rules
     return {name: rules[name] for name in _parameter_names(kind) if name in rules}
-
-
-def checked_fit(method: Method) -> Method:
-    """Check the parameters of an estimator before its fit; leave it as it was if the fit fails.
-
-    What overflows inside a fit is not finite and never counts as solved; NumPy need not warn.
-    Tensors in the memory of the host are taken as arrays. Compiled loops use `n_jobs` threads,
-    where the fit does not use them for several problems side by side.
-    """
-
-    @wraps(method)
-    def fit(self: Any, X: Any, *rest: Any, **named: Any) -> Any:
-        named = {name: on_host(value) for name, value in named.items()}
-        n_jobs = getattr(self, "n_jobs", None)
-        threads = using_threads(None if n_jobs is None else effective_n_jobs(n_jobs))
-        with _restored_on_failure(self), np.errstate(all="ignore"), threads:
-            fitted = method(self, on_host(X), *map(on_host, rest), **named)
-        fitted_like(self, X)
-        return fitted
-
-    return cast(Method, _fit_context(prefer_skip_nested_validation=True)(fit))
-
-
-@contextmanager
-def _restored_on_failure(estimator: Any) -> Iterator[None]:
-    """Put every attribute back if the block raises."""
-    before = dict(vars(estimator))
-    try:
-        yield
-    except BaseException:
-        running = {name: vars(estimator)[name] for name in _NOT_OURS if name in vars(estimator)}
-        vars(estimator).clear()
-        vars(estimator).update(before | running)
-        raise
-
-
-def _without_multipliers(state: dict[str, Any]) -> dict[str, Any]:
-    """Return the attributes for a pickle: those of the model, and nothing that grows with the data.
-
-    The multipliers of the samples prove the certificate of the fit; predictions need none of them.
-    """
-    kept = {name: value for name, value in state.items() if name != "dual_coef_"}
-    if "solution_" in kept:
-        kept["solution_"] = _light(kept["solution_"])
-    return kept
-
-
-def _light(value: Any) -> Any:
-    """Return solutions, of one problem or several tasks, or duals, without rows' multipliers."""
-    if isinstance(value, list | tuple):
-        return type(value)(map(_light, value))
-    if isinstance(value, SplitDual):
-        return replace(value, rows=np.zeros(0, dtype=np.int64), values=np.zeros(0))
-    if isinstance(value, DualPoint):
-        return replace(value, sample=np.zeros(0))
-    return replace(value, dual=_light(value.dual))

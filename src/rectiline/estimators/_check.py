@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import wraps
+from typing import Any, TypeVar, cast
 
 import numpy as np
+from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn import get_config
+from sklearn.base import _fit_context
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from rectiline._column_names import names_of
 from rectiline._numbers import refuse_masked
+from rectiline._thread_count import using_threads
 from rectiline._typing import Vector
 from rectiline.backends import as_design, refuse_texts, refuse_unfinished
 from rectiline.rows import is_on_gpu, is_source, is_tensor_like
@@ -112,3 +118,45 @@ def fitted_like(estimator: Any, X: Any) -> None:
     for name in _FITTED:
         if hasattr(estimator, name):
             setattr(estimator, name, like(getattr(estimator, name), X))
+
+
+# ---- parameters are checked before a fit, and a failed fit changes nothing ----
+
+# scikit-learn keeps these on the estimator while a fit runs and takes them off itself.
+_NOT_OURS = ("_callback_fit_ctx", "_skl_callbacks_to_teardown")
+
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+def checked_fit(method: Method) -> Method:
+    """Check the parameters of an estimator before its fit; leave it as it was if the fit fails.
+
+    What overflows inside a fit is not finite and never counts as solved; NumPy need not warn.
+    Tensors in the memory of the host are taken as arrays. Compiled loops use `n_jobs` threads,
+    where the fit does not use them for several problems side by side.
+    """
+
+    @wraps(method)
+    def fit(self: Any, X: Any, *rest: Any, **named: Any) -> Any:
+        named = {name: on_host(value) for name, value in named.items()}
+        n_jobs = getattr(self, "n_jobs", None)
+        threads = using_threads(None if n_jobs is None else effective_n_jobs(n_jobs))
+        with _restored_on_failure(self), np.errstate(all="ignore"), threads:
+            fitted = method(self, on_host(X), *map(on_host, rest), **named)
+        fitted_like(self, X)
+        return fitted
+
+    return cast(Method, _fit_context(prefer_skip_nested_validation=True)(fit))
+
+
+@contextmanager
+def _restored_on_failure(estimator: Any) -> Iterator[None]:
+    """Put every attribute back if the block raises."""
+    before = dict(vars(estimator))
+    try:
+        yield
+    except BaseException:
+        running = {name: vars(estimator)[name] for name in _NOT_OURS if name in vars(estimator)}
+        vars(estimator).clear()
+        vars(estimator).update(before | running)
+        raise

@@ -17,8 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from rectiline._numbers import refuse_masked
 from rectiline._typing import Indices, Matrix, Vector
 from rectiline.constraints import Constraint
-from rectiline.estimators._base import checked_fit
-from rectiline.estimators._check import check_weight
+from rectiline.estimators._check import check_weight, checked_fit
 from rectiline.estimators._parameters import keeps_parameters
 from rectiline.exceptions import ConvergenceWarning
 from rectiline.losses import Loss, PiecewiseLQ

@@ -13,10 +13,10 @@ from sklearn.utils.validation import check_is_fitted, check_X_y
 
 from rectiline._typing import Vector
 from rectiline.constraints import Constraint, combine
+from rectiline.estimators._base import BaseLinear
 from rectiline.estimators._check import DTYPES, FORMATS, check_weight
 from rectiline.estimators._encode import complete_rows, new_rows, only
 from rectiline.estimators._rows import as_rows, check_columns, refuse_on_rows, with_targets
-from rectiline.estimators._verify import VerifyMixin
 from rectiline.losses import Expectile, Loss
 from rectiline.rows import TensorRows, is_source
 
@@ -26,8 +26,8 @@ InferenceTerms = tuple[tuple[Loss, ...], Vector | None, Vector]
 _ACTIVE = 1e-7  # relative slack up to which a constraint counts as active
 
 
-class InferenceMixin(VerifyMixin):
-    """Standard errors and tests of a fitted model, beside its problems and their proofs."""
+class InferenceMixin(BaseLinear):
+    """Standard errors and tests of a fitted model."""
 
     def summary(
         self,

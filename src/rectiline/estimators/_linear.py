@@ -14,8 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 from rectiline._polling import Clock
 from rectiline._typing import Mask
 from rectiline.constraints import Constraint, Nonnegative, named_constraints
-from rectiline.estimators._base import BaseLinear, checked_fit
-from rectiline.estimators._check import check_data, check_weight, column_names
+from rectiline.estimators._base import BaseLinear
+from rectiline.estimators._check import check_data, check_weight, checked_fit, column_names
 from rectiline.estimators._encode import (
     PlainColumns,
     complete_rows,

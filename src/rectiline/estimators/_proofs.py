@@ -6,10 +6,11 @@ import copy
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from rectiline.estimators._run import seed_of
-from rectiline.problems import Problem
+from rectiline.problems import DualPoint, Problem
 from rectiline.problems.blocks import SplitDual
 from rectiline.solvers import solve
 from rectiline.solvers.multitask import solve_multitask
@@ -77,3 +78,25 @@ def _proved(model: Any, caller: str, problem: Any, solution: Any) -> Any:
         )
     proof = problem.certify(solution.coef, solution.intercept, solution.dual)
     return replace(solution, certificate=proof)
+
+
+def without_multipliers(state: dict[str, Any]) -> dict[str, Any]:
+    """Return the attributes for a pickle: those of the model, and nothing that grows with the data.
+
+    The multipliers of the samples prove the certificate of the fit; predictions need none of them.
+    """
+    kept = {name: value for name, value in state.items() if name != "dual_coef_"}
+    if "solution_" in kept:
+        kept["solution_"] = _light(kept["solution_"])
+    return kept
+
+
+def _light(value: Any) -> Any:
+    """Return solutions, of one problem or several tasks, or duals, without rows' multipliers."""
+    if isinstance(value, list | tuple):
+        return type(value)(map(_light, value))
+    if isinstance(value, SplitDual):
+        return replace(value, rows=np.zeros(0, dtype=np.int64), values=np.zeros(0))
+    if isinstance(value, DualPoint):
+        return replace(value, sample=np.zeros(0))
+    return replace(value, dual=_light(value.dual))

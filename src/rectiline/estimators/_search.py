@@ -20,7 +20,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from rectiline._polling import Clock, asked_at_checkpoints
 from rectiline._typing import Mask, Vector
-from rectiline.estimators._base import BaseLinear, checked_fit
+from rectiline.estimators._base import BaseLinear
+from rectiline.estimators._check import checked_fit
 from rectiline.estimators._parameters import adapted, is_adaptive
 from rectiline.estimators._run import RunOptions, solve_all
 from rectiline.estimators._scores import ScoreFold, SummedScore, scorer_of

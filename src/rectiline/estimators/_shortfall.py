@@ -15,8 +15,7 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from rectiline.estimators._base import checked_fit
-from rectiline.estimators._check import check_data, check_weight
+from rectiline.estimators._check import check_data, check_weight, checked_fit
 from rectiline.estimators._parameters import keeps_parameters
 from rectiline.estimators._proofs import proved_again
 from rectiline.estimators._quantile import QuantileRegressor

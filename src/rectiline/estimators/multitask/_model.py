@@ -13,13 +13,12 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from rectiline._polling import Clock
-from rectiline.estimators._base import checked_fit
-from rectiline.estimators._check import DTYPES, FORMATS
+from rectiline.estimators._base import BaseLinear
+from rectiline.estimators._check import DTYPES, FORMATS, checked_fit
 from rectiline.estimators._parameters import make_loss
 from rectiline.estimators._proofs import ProvedAgain
 from rectiline.estimators._run import RunOptions, seed_of
 from rectiline.estimators._show import FitReport
-from rectiline.estimators._verify import VerifyMixin
 from rectiline.estimators.multitask._inputs import TaskData, is_listed, place_tasks, read_tasks
 from rectiline.losses import Loss
 from rectiline.penalties import SharedSubspace
@@ -27,7 +26,7 @@ from rectiline.problems import MultiTaskProblem
 from rectiline.solvers.multitask import MultiTaskSolution, round_solution, solve_multitask
 
 
-class MultiTaskModel(VerifyMixin):
+class MultiTaskModel(BaseLinear):
     """Fit and hold the coefficients of tasks that share a subspace: one problem for all tasks."""
 
     _own_rules = {
