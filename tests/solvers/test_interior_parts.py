@@ -33,9 +33,9 @@ def part_value(shape, t):
 
 @pytest.mark.parametrize("case", LOSSES, ids=[case.name for case in LOSSES])
 def test_parts_add_up_to_the_loss(case):
-    units = case.loss.units
-    t = np.concatenate([RNG.normal(scale=3.0, size=200), case.loss.curve.knots])
-    shapes = shapes_of(units)
+    units, curve = case.loss.units, case.loss.curve
+    t = np.concatenate([RNG.normal(scale=3.0, size=200), curve.knots])
+    shapes = shapes_of(curve)
     total = units.constant + sum(part_value(shape, t) for shape in shapes)
     np.testing.assert_allclose(total, units.value(t), rtol=1e-12, atol=1e-12)
     assert len(shapes) <= units.n_relu + units.n_rehu
@@ -43,7 +43,7 @@ def test_parts_add_up_to_the_loss(case):
 
 @pytest.mark.parametrize("loss", [Absolute(), Pinball(0.2), Huber(0.7), SquaredError()], ids=repr)
 def test_two_units_on_one_knot_are_one_part(loss):
-    assert len(shapes_of(loss.units)) == 1
+    assert len(shapes_of(loss.curve)) == 1
 
 
 # ---- the linear systems ------------------------------------------------------------------------

@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from rectiline._lazy import Part
 from rectiline._typing import Indices, Vector
 from rectiline.backends import Design
-from rectiline.losses import LinearTerm, PLQUnits
 from rectiline.problems._columns import Columns
 from rectiline.problems._problem import Problem
 from rectiline.problems.forms._base import ProblemForm
@@ -44,18 +43,6 @@ class RectifiedForm(ProblemForm):
     weight = Part[Vector]("problem.weight")
     #: Sum of the sample weights.
     total_weight = Part[float]("problem.total_weight")
-
-    @property
-    def units(self) -> tuple[PLQUnits, ...]:
-        """The losses with weight 1, as units in the losses' own argument t.
-
-        That of a linear term has none: see `linear`.
-        """
-        linear = (isinstance(loss, LinearTerm) for loss in self.problem.losses)
-        return tuple(
-            PLQUnits() if is_linear else loss.units
-            for loss, is_linear in zip(self.problem.losses, linear, strict=True)
-        )
 
     #: Coefficients of the linear term of the objective, zeros where there is none.
     linear = Part[Vector]("problem.data.linear")

@@ -14,8 +14,6 @@ from rectiline.problems.forms import EpigraphForm
 
 __all__ = ["Samples", "Shape", "shapes_of"]
 
-_SAME = 1e-12  # relative difference of two knots, or curvatures, that are one
-
 
 @dataclass(frozen=True, slots=True)
 class Shape:
@@ -31,44 +29,39 @@ class Shape:
         width = self.high - self.low
         return width if math.isfinite(width) else distance / self.soft
 
-    def joined(self, other: Shape) -> Shape | None:
-        """Return the sum of the two as one part, or None if it is not one."""
-        size = max(abs(self.knot), abs(other.knot))
-        if abs(self.knot - other.knot) > _SAME * size:
-            return None
-        if abs(self.soft - other.soft) > _SAME * max(self.soft, other.soft):
-            return None
-        # One must bend up to the right of the knot only, the other to the left only.
-        if self.low == 0.0 == other.high or self.high == 0.0 == other.low:
-            low, high = min(self.low, other.low), max(self.high, other.high)
-            return Shape(self.knot, low, high, self.soft)
-        if self.soft == 0.0:  # two kinks at one place
-            return Shape(self.knot, self.low + other.low, self.high + other.high, 0.0)
-        return None
+
+def shapes_of(curve: Any) -> list[Shape]:
+    """Return the kinks and the curved pieces of a loss, each without the slope where it is least.
+
+    The slopes of a part are those of the loss less the one nearest to zero: so they add up.
+    """
+    knots, left, right, bends = (
+        values.tolist() for values in (curve.knots, curve.left, curve.right, curve.curvature)
+    )
+    last = len(knots) - 1
+    parts: list[Shape] = []
+    low = -math.inf  # slope at the beginning of the piece
+    for k, bend in enumerate(bends):
+        is_open = k > last
+        if not is_open and left[k] == right[k] and bend == bends[k + 1]:
+            continue  # the piece goes on
+        high = math.inf if is_open else left[k]
+        if bend > 0.0:
+            least = min(max(low, 0.0), high)
+            knot = knots[min(k, last)] + (least - (right[last] if is_open else high)) / bend
+            parts.append(Shape(knot, low - least, high - least, 1.0 / bend))
+        if not is_open:
+            low = right[k]
+            least = min(max(high, 0.0), low)
+            if low > high:
+                parts.append(Shape(knots[k], high - least, low - least, 0.0))
+    return parts
 
 
-def shapes_of(units: Any) -> list[Shape]:
-    """Return the parts of a loss given by its ReLU and ReHU units."""
-    parts = [
-        Shape(-v / u, min(u, 0.0), max(u, 0.0), 0.0)
-        for u, v in zip(units.relu_u.tolist(), units.relu_v.tolist(), strict=True)
-        if u != 0.0
-    ]
-    for s, t, tau in zip(
-        units.rehu_s.tolist(), units.rehu_t.tolist(), units.rehu_tau.tolist(), strict=True
-    ):
-        if s != 0.0:
-            parts.append(Shape(-t / s, min(s * tau, 0.0), max(s * tau, 0.0), 1.0 / s**2))
-    merged: list[Shape] = []
-    for part in parts:
-        for position, other in enumerate(merged):
-            both = other.joined(part)
-            if both is not None:
-                merged[position] = both
-                break
-        else:
-            merged.append(part)
-    return merged
+def _least_value(curve: Any) -> float:
+    """Return the least value of a loss; 0.0 of a linear term, which has none."""
+    low, high = curve.domain()
+    return float(curve.minimum()[1]) if low <= 0 <= high else 0.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -93,8 +86,9 @@ class Samples:
             values[active] for values in (form.weight, form.direction, form.offset)
         )
         index = None if form.loss_index is None else form.loss_index[active]
-        losses = [shapes_of(units) for units in form.units]
-        constants = np.array([units.constant for units in form.units])
+        curves = [loss.curve for loss in form.problem.losses]
+        losses = [shapes_of(curve) for curve in curves]
+        constants = np.array([_least_value(curve) for curve in curves])
         constant = float(
             weight.sum() * constants[0] if index is None else weight @ constants[index]
         )

@@ -36,6 +36,7 @@ from rectiline.solvers.interior.method import (
     step_work,
 )
 from rectiline.solvers.interior.rounding import is_nothing, rounded
+from rectiline.solvers.interior.samples import shapes_of
 
 __all__ = ["Interior", "InteriorState"]
 
@@ -179,7 +180,7 @@ class Interior:
         if reason is not None:
             return reason
         form = EpigraphForm.apply(problem)
-        constant = all(units.n_relu + units.n_rehu == 0 for units in form.units)
+        constant = not any(shapes_of(loss.curve) for loss in form.problem.losses)
         if constant and not form.linear_rows.size:
             return "the loss is constant"
         size = 0 if generates_columns(form) else n_unknowns(form)
