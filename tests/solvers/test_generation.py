@@ -25,7 +25,7 @@ LOSSES = [
     L.PiecewiseLQ([-1.0, 0.0, 2.0], [(0, -2, -1.5), (0, -0.5, 0), (0, 0.3, 0), (0, 1.0, -1.4)]),
 ]
 PENALTIES = ["l1", "l1_weights", "group", "group_free", "slope_two_level", "slope_three_level"]
-STARTS = ["path", "smoothed", "subsample"]
+STARTS = ["path", "subsample"]
 
 
 def data(rng, loss, n, d):

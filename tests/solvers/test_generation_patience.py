@@ -23,7 +23,7 @@ def problem_of(n, d, share, loss=None, dense=True):
     return rl.Problem(X, y, loss, rl.penalties.L1(float(share * top)))
 
 
-@pytest.mark.parametrize("start", ["path", "smoothed", "subsample"])
+@pytest.mark.parametrize("start", ["path", "subsample"])
 @pytest.mark.parametrize("loss", [rl.losses.Hinge(), rl.losses.Pinball(0.5)], ids=repr)
 def test_it_stops_when_patience_runs_out(start, loss):
     problem = problem_of(300, 250, 0.02, loss)

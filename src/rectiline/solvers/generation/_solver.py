@@ -25,7 +25,6 @@ from rectiline.solvers.generation._pricing import AtomPricing
 from rectiline.solvers.generation._programs import highs_refusal, is_boxed, is_mostly_zeros
 from rectiline.solvers.generation._start import restart_linear, start_linear
 from rectiline.solvers.interior import Interior, InteriorState
-from rectiline.solvers.smoothed import Smoothed
 
 _LOST_STEPS = 4  # simplex steps per sample after which sign vectors of groups look hopeless
 _ROUGH_GAP = 1e-3  # of a solution that only serves as a start
@@ -34,7 +33,7 @@ _WIDE_SORTED = 10  # columns per row: with more, long levels of a Slope make the
 _LONG_LEVEL = 0.2  # coefficients per row in a level of a Slope (100 x 20,000 with 10: linear)
 _INTERIOR = Interior(digits=16)
 _MASTERS = ("auto", "linear", "second_order")
-_STARTS = ("auto", "path", "smoothed", "subsample")
+_STARTS = ("auto", "path", "subsample")
 
 
 @dataclass(slots=True, eq=False)
@@ -51,10 +50,10 @@ class Generation:
 
     Parameters
     ----------
-    start_with : {"auto", "path", "smoothed", "subsample"}, default="auto"
+    start_with : {"auto", "path", "subsample"}, default="auto"
         First guess: a path of decreasing strengths, from columns most correlated with the slopes
-        at zero on; a rough answer of the solver "smoothed", where that takes the problem; the
-        program on an eighth of the samples, started the same way.
+        at zero on; the program on an eighth of the samples, started the same way. A `warm_start`,
+        such as an answer of the solver "smoothed", takes its place.
     columns, samples : bool, optional
         Whether columns and samples are generated; by default where there are many of them.
     columns_per_round : int, default=200
@@ -175,8 +174,6 @@ class Generation:
         start = self.start_with
         if start == "auto":
             start = "subsample" if n > max(_MANY_SAMPLES * d, 2000) else "path"
-        if start == "smoothed" and Smoothed.refuses(form.problem) is not None:
-            start = "path"
         units = self.samples_per_round
         if units is None:
             units = max(n_units // (10 if is_mostly_zeros(form.design) else 50), 400)

@@ -21,7 +21,6 @@ from rectiline.solvers.generation._master import Master
 from rectiline.solvers.generation._pricing import AtomPricing, pricing_for
 from rectiline.solvers.generation._rebuild import guess_basis
 from rectiline.solvers.generation._units import nearest_units
-from rectiline.solvers.smoothed import Smoothed
 
 if TYPE_CHECKING:
     from rectiline.solvers.generation._solver import Generation
@@ -57,11 +56,7 @@ def start_linear(
     pricing.seed(guess.q, guess.coef, limit)
     z = np.full(n, guess.intercept)
     if guess.coef.any():
-        product = form.design.dot(guess.coef)
-        if warm is None and plan.start_with != "subsample" and form.fit_intercept:
-            z = product + form.best_intercept(product)
-        else:
-            z = z + product
+        z = z + form.design.dot(guess.coef)
     arguments = form.arguments(z)
     width = form.weight[form.units.sample]
     count = arguments.size
@@ -112,11 +107,6 @@ def _cold_guess(form: LinearProgramForm, plan: Generation, seed: int) -> Guess:
     q = -form.design.tdot(g)
     if plan.start_with == "subsample":
         return _subsample_guess(form, plan, intercept, q, seed)
-    if plan.start_with == "smoothed":
-        rough = Smoothed(hands_over=True)
-        started = rough.start(form, None, seed)
-        rough.advance(started, Budget(rough.default_max_iter, time_left(), _ROUGH_GAP))
-        return Guess(started.best.coef, started.best.intercept, q)
     return Guess(np.zeros(q.size), intercept, q)
 
 
