@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from rectiline.solvers.generation._solver import Generation
 
 _SMALLEST_SAMPLE = 800  # subsamples of this size are solved whole
-_PATH_START = 0.2  # of the strength at which the coefficients become zero
+_PATH_START = 0.4  # of the strength at which the coefficients become zero
 _LESS_PATIENCE = 0.5  # with a subsample than with everything
 _ROUGH_GAP = 1e-2  # a subsample is not worth more accuracy than its sampling error
 
