@@ -121,7 +121,7 @@ class Region(FieldsAlone):
         relative = 0.0
         if absolute == 0.0 and not self.has_rows:
             return 0.0, 0.0
-        size_b = np.maximum(np.abs(coef), 1e-3 * coef_unit)
+        size_b = np.maximum(float(np.abs(coef).max(initial=0.0)), 1e-3 * coef_unit)
         if absolute > 0:
             bound = np.abs(np.where(below > 0, rows.lower, rows.upper))
             size = np.maximum(bound, size_b)[outside > 0]
