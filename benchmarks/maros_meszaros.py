@@ -149,8 +149,8 @@ def measure(path: Path, limit: float) -> dict[str, Any]:
 
 def rows(folder: Path, filter: str, limit: float) -> Iterator[dict[str, Any]]:
     """Yield a row for each small problem of the folder whose name contains the text."""
-    for path in sorted(folder.glob(f"*{filter}*.mat")):
-        if io.loadmat(path, variable_names=["q"])["q"].size <= MOST_COLUMNS:
+    for path in sorted(folder.glob("*.mat")):
+        if filter in path.stem and io.loadmat(path, variable_names=["q"])["q"].size <= MOST_COLUMNS:
             yield measure(path, limit)
 
 
