@@ -1,8 +1,6 @@
+#include "rectiline/proof/close_pair.hpp"
 #include "rectiline/proof/column_bounds.hpp"
-#include "rectiline/proof/free_columns.hpp"
-#include "rectiline/proof/measure.hpp"
 #include "rectiline/proof/products.hpp"
-#include "rectiline/proof/row_terms.hpp"
 
 #include "common.hpp"
 
@@ -57,15 +55,30 @@ double dual_share(const Columns& columns, VectorIn q, VectorIn error) {
                              checked(error, columns.d(), "error"));
 }
 
+// Arguments with their radius, q with its error.
+struct Measured {
+    FourVectors arrays;
+
+    Measured(std::int64_t n, std::int64_t d)
+        : arrays{new_vector(n), new_vector(n), new_vector(d), new_vector(d)} {}
+    proof::PairProducts spans() {
+        auto& [argument, radius, q, error] = arrays;
+        return {in(argument), in(radius), in(q), in(error)};
+    }
+};
+
+proof::DesignNorms norms_of(const Design& X, const NormArrays& norms) {
+    const auto& [column, scale, row] = norms;
+    return {checked(scale, X.d(), "scale"), checked(row, X.n(), "norms of rows"),
+            checked(column, X.d(), "norms of columns")};
+}
+
 FourVectors measure(const Design& X, const Rows& rows, VectorIn b, double intercept, VectorIn g,
                     NormArrays norms, std::optional<std::tuple<VectorIn, VectorIn, VectorIn>> shift,
                     std::optional<std::pair<VectorIn, VectorIn>> products) {
     require(X.n() == rows.n(), "X must have the rows of the problem");
     const proof::Candidate pair{checked(b, X.d(), "b"), intercept, checked(g, X.n(), "g")};
-    const auto& [column, scale, row] = norms;
-    const proof::DesignNorms bounds{checked(scale, X.d(), "scale"),
-                                    checked(row, X.n(), "norms of rows"),
-                                    checked(column, X.d(), "norms of columns")};
+    const proof::DesignNorms bounds = norms_of(X, norms);
     proof::Shift shifted;
     if (shift) {
         const auto& [value, rest, error] = *shift;
@@ -76,16 +89,14 @@ FourVectors measure(const Design& X, const Rows& rows, VectorIn b, double interc
         checked(products->first, X.n(), "X b");
         checked(products->second, X.d(), "X'g");
     }
-    FourVectors found{new_vector(X.n()), new_vector(X.n()), new_vector(X.d()), new_vector(X.d())};
-    const auto& [argument, radius, q, error] = found;
-    const proof::PairProducts out{in(argument), in(radius), in(q), in(error)};
+    Measured found(X.n(), X.d());
     gil::Released released;
     if (products)
         proof::measure_plain(rows.view, pair, in(products->first), in(products->second), bounds,
-                             shifted, out);
+                             shifted, found.spans());
     else
-        proof::measure_twofold(X.view, rows.view, pair, shifted, out);
-    return found;
+        proof::measure_twofold(X.view, rows.view, pair, shifted, found.spans());
+    return found.arrays;
 }
 
 using MovesIn = std::optional<std::pair<IndexIn, VectorIn>>;
@@ -150,13 +161,18 @@ std::pair<NumpyVector, double> balance_columns(const Design& free, bool intercep
     return {moved, left};
 }
 
+// Dense free columns of a problem of n rows; none where `free` is missing.
+DesignView free_view(const Design* free, std::int64_t n) {
+    if (!free) return DenseView<double>{nullptr, n, 0, 0, 1};
+    require(free->is_dense() && free->n() == n, "free columns must be dense, with the rows of X");
+    return free->view;
+}
+
 std::optional<std::tuple<NumpyIndices, NumpyVector, NumpyVector>> exact_moves(
     const Design& X, const Design* free, bool intercept, VectorIn g, VectorIn low, VectorIn high,
     VectorIn left) {
-    require(!free || (free->is_dense() && free->n() == X.n()),
-            "free columns must be dense, with the rows of X");
-    const DesignView none = DenseView<double>{nullptr, X.n(), 0, 0, 1};
-    const proof::FreeColumns Z{free ? free->view : none, intercept};
+    const DesignView view = free_view(free, X.n());
+    const proof::FreeColumns Z{view, intercept};
     const proof::DualBoxes boxes{checked(low, X.n(), "low"), checked(high, X.n(), "high")};
     const auto dual = checked(g, X.n(), "g"), sizes = checked(left, Z.order(), "left");
     NumpyVector error = new_vector(X.d());
@@ -169,6 +185,36 @@ std::optional<std::tuple<NumpyIndices, NumpyVector, NumpyVector>> exact_moves(
     }
     if (!found) return std::nullopt;
     return std::tuple(copy_vector(found->row), copy_vector(found->by), error);
+}
+
+std::optional<std::tuple<FourNumbers, double, NumpyVector, FourVectors>> close_pair(
+    const Design& X, NormArrays norms, const Design* free, IndexIn free_columns, bool fit_intercept,
+    const Rows& rows, const Columns& columns, VectorIn low, VectorIn high, VectorIn b,
+    double intercept, VectorIn g, bool twofold) {
+    require(X.n() == rows.n() && X.d() == columns.d(), "X must have the rows and columns");
+    const DesignView view = free_view(free, X.n());
+    const auto places = checked_indices(free_columns, X.d(), "free_columns");
+    require(rectiline::design::n_columns(view) == length(free_columns),
+            "free must hold the free columns");
+    const proof::SmallProblem problem{X.view,
+                                      norms_of(X, norms),
+                                      {view, fit_intercept},
+                                      places,
+                                      rows.view,
+                                      columns.view,
+                                      {checked(low, X.n(), "low"), checked(high, X.n(), "high")}};
+    const auto coef = checked(b, X.d(), "b");
+    NumpyVector moved = copy_vector(checked(g, X.n(), "g"));
+    Measured measured(X.n(), X.d());
+    std::optional<proof::ClosedPair> found;
+    {
+        gil::Released released;
+        found = proof::close_pair(problem, coef, intercept, twofold, in(moved), measured.spans());
+    }
+    if (!found) return std::nullopt;
+    const auto& [loss, loss_error, gap, upper] = found->terms;
+    return std::tuple(FourNumbers{loss, loss_error, gap, upper}, found->share, moved,
+                      measured.arrays);
 }
 
 }  // namespace
@@ -203,4 +249,9 @@ void bind_proof(nb::module_& m) {
           "Rows, bounds on how far they have to move for an exact balance where free.T @ g is at "
           "most left in size, and what that may change in X.T @ g; None if none were found. Free "
           "columns are dense, or None for the intercept alone");
+    m.def("close_pair", &close_pair, "X"_a, "norms"_a, "free"_a.none(), "free_columns"_a,
+          "fit_intercept"_a, "rows"_a, "columns"_a, "low"_a, "high"_a, "b"_a, "intercept"_a, "g"_a,
+          "twofold"_a,
+          "row_terms of any finite g that is clipped, balanced, measured and shrunk into the dual "
+          "range: (terms, share, g, measured), None if no exact balance was found");
 }

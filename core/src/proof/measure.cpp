@@ -123,4 +123,9 @@ void measure_twofold(const DesignView& X, const RowFunctions& rows, const Candid
     set_undefined_errors(out.error);
 }
 
+BoundedSum bounded_sum(std::span<const double> g) {
+    const Twofold total = sum(g);
+    return {total.hi, total.error + size_of(total.lo)};
+}
+
 }  // namespace rectiline::proof

@@ -1,5 +1,5 @@
 // What a certificate needs of a pair of coefficients and multipliers: where the losses are
-// evaluated, and q = shift - X'g, each with a bound on its error. In
+// evaluated, q = shift - X'g, and the sum of the multipliers, each with a bound on its error. In
 // plain doubles the bounds come from norms of X; in twofold arithmetic from the products
 // themselves.
 #pragma once
@@ -41,6 +41,12 @@ void measure_plain(const RowFunctions& rows, const Candidate& pair, std::span<co
 
 void measure_twofold(const DesignView& X, const RowFunctions& rows, const Candidate& pair,
                      const Shift& shift, PairProducts out);
+
+// The sum of numbers, and a bound on its error.
+struct BoundedSum {
+    double value, error;
+};
+BoundedSum bounded_sum(std::span<const double> g);
 
 // The largest relative error of a sum of `count` products, with a small margin.
 double gamma(std::size_t count);

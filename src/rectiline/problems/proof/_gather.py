@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from rectiline import _core
 from rectiline._typing import Indices, Vector
 from rectiline.problems._certificate import Certificate, DualPoint
 from rectiline.problems.proof._balance import (
@@ -15,12 +17,13 @@ from rectiline.problems.proof._balance import (
     Balance,
     balanced_on,
     exact_balance,
+    free_part,
 )
 from rectiline.problems.proof._close import CertificateTerms, Program, Term, close
 from rectiline.problems.proof._dual_range import moved_into_dual_range
 from rectiline.problems.proof._measure import FrozenRows, PairProducts
-from rectiline.problems.proof._numbers import UNIT, gamma, norm_of
-from rectiline.problems.proof._rows import RowTerms, row_terms, size_of_terms
+from rectiline.problems.proof._numbers import UNIT, Bounded, gamma, norm_of
+from rectiline.problems.proof._rows import RowTerms, row_terms, size_of_terms, term_at_zero
 
 if TYPE_CHECKING:
     from rectiline.problems._problem import Problem
@@ -31,6 +34,7 @@ _ALLOWED_SHRINKAGE = 1e-11  # of the multipliers: costs next to nothing
 _ROOM_AT_ENDS = 2.0**-36  # by this share multipliers shrink where too few can move
 _SHARE_OF_TOL_FOR_ROOM = 2.0**-4  # shrinking adds about as much to the relative gap
 _ROUNDED_SHARE = 2.0**-46  # of the terms of q: what rounding of multipliers may change
+_WORK_FOR_ONE_CALL = 2_000_000  # entries times columns; from there on there may be no time for it
 
 
 class Pair(NamedTuple):
@@ -207,6 +211,49 @@ def _certificate_terms(
     excess = max(rows.loss - least, 0.0)
     loss, loss_error, terms, at_zero = rows
     return CertificateTerms(loss, loss_error, q, error, terms, at_zero, excess, scale, radius)
+
+
+def small_closed(
+    problem: Problem, b: Vector, b0: float, point: DualPoint, tol: float | None, twofold: bool
+) -> ClosedPair | None:
+    """Return the closed pair of a small problem by one compiled step.
+
+    None where that is not possible, or where exact multipliers nearby may have q inside.
+    """
+    data, terms = problem.data, problem.terms
+    design, samples, free = data.design, data.samples, terms.free_columns
+    if not terms.is_separable or terms.is_constrained or samples.linear_rows.size:
+        return None
+    if design.n_stored * (1 + free.size) > _WORK_FOR_ONE_CALL:
+        return None
+    part = free_part(design, free)
+    if part is not None and part.is_sparse:
+        return None
+    found = _core.close_pair(
+        design.view,
+        design.norm_bounds,
+        None if part is None else part.view,
+        free,
+        samples.fit_intercept,
+        samples.rows,
+        terms.columns.core,
+        *samples.dual_boxes,
+        b,
+        b0,
+        point.sample,
+        twofold,
+    )
+    if found is None:
+        return None
+    (loss, loss_error, *term), share, sample, (at, radius, q, error) = found
+    at_zero = partial(term_at_zero, samples.rows, Bounded(at, radius))
+    rows = RowTerms(loss, loss_error, [Term(*term)], at_zero)
+    terms_of_all = _certificate_terms(problem, b, b0, q, error, rows)
+    certificate, by_zero_dual = close(problem, b, terms_of_all)
+    is_enough = share > 1.0 - _ALLOWED_SHRINKAGE or (tol and certificate.holds(tol, math.inf))
+    if is_enough or not _outside_by_rounding(problem, sample, q / share, error / share).size:
+        return ClosedPair(certificate, DualPoint(sample), 0.0 if by_zero_dual else share, share)
+    return None
 
 
 class _Placed(NamedTuple):

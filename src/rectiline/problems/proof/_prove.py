@@ -19,12 +19,13 @@ from rectiline._typing import Vector
 from rectiline.problems._certificate import ZERO_LEVEL, Certificate, DualPoint
 from rectiline.problems.proof._balance import balanced_on
 from rectiline.problems.proof._close import Program
-from rectiline.problems.proof._gather import ClosedPair, Pair, best_closed
+from rectiline.problems.proof._gather import ClosedPair, Pair, best_closed, small_closed
 from rectiline.problems.proof._measure import FrozenRows, PairProducts, measure
 
 if TYPE_CHECKING:
     from rectiline.problems._problem import Problem
 
+_RELATIVE_GAP_OF_PLAIN_DOUBLES = 1e-12  # below this they seldom prove enough
 _MARGIN_OF_ROUNDING = 10.0  # errors of q may have shrunk the dual point, which adds to the gap
 
 
@@ -68,7 +69,18 @@ def prove(
     b, b0 = problem.checked_point(coef, intercept)
     if dual is None:
         dual = DualPoint(problem.rows.slopes(problem.design.dot(b) + b0))
-    point = balanced(problem, _inside_boxes(problem, dual))
+    point = _inside_boxes(problem, dual)
+    best: ClosedPair | None = None
+    for twofold in (False, True):
+        if twofold or tol is None or tol >= _RELATIVE_GAP_OF_PLAIN_DOUBLES:
+            found = small_closed(problem, b, b0, point, tol, twofold)
+            if found is None:
+                break
+            if best is None or not found.certificate.gap > best.certificate.gap:
+                best = found
+            if twofold or not is_undecided(best.certificate, tol):
+                return _proof(best)
+    point = balanced(problem, point)
     products = problem.design.both(b, point.sample)
     return _proof(closed_pair(problem, b, b0, point, products, tol))
 
