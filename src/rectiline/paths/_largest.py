@@ -112,7 +112,9 @@ def zero_point(problem: Problem) -> ZeroPoint:
             f"penalty={problem.penalty!r} does not set all coefficients to zero at any finite "
             "strength; give the strengths."
         )
-    free = np.flatnonzero(norm.free_columns(problem.n_features))
+    d = problem.n_features
+    is_free = norm.separable(d)[1] == 0 if isinstance(norm, L1) else norm.free_columns(d)
+    free = np.flatnonzero(is_free)
     if free.size:
         return ZeroPoint(_with_free_columns(problem, norm, free), 0.0, None)
     _check_zero_is_feasible(problem)
