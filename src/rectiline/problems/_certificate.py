@@ -211,16 +211,21 @@ class Certificate:
 
         An optimum of zero has no relative gap below one. Where zero lies in the proved interval
         from `dual` to `primal`, a gap of at most ``2**-52`` times `scale`, the rounding level of
-        the terms that cancel, is accepted as well; so is what products may lose by underflow.
+        the terms that cancel, is accepted as well.
         """
         if not self.relative_violation <= feasibility_tol:
             return False
-        return self.relative_gap <= tol or (self._away == 0.0 and self.is_rounding)
+        return self.relative_gap <= tol or (self._away == 0.0 and self._is_at_rounding_level)
 
     @property
     def is_rounding(self) -> bool:
-        """Whether objective and gap are what rounding of the targets costs: the fit is exact."""
-        return max(self.gap, self._away) <= max(ZERO_LEVEL * self.scale, _UNDERFLOW)
+        """Whether objective and gap are what rounding of the targets, or underflow, costs."""
+        is_underflow = self.primal == 0.0 and self.gap <= _UNDERFLOW
+        return is_underflow or self._is_at_rounding_level
+
+    @property
+    def _is_at_rounding_level(self) -> bool:
+        return max(self.gap, self._away) <= ZERO_LEVEL * self.scale
 
     @property
     def _away(self) -> float:

@@ -22,15 +22,7 @@ from rectiline._polling import (
 )
 from rectiline.exceptions import NoAnswerError
 from rectiline.problems import Certificate, Problem
-from rectiline.solvers._base import (
-    Budget,
-    Callback,
-    Declined,
-    Progress,
-    RunLimits,
-    Stage,
-    polled,
-)
+from rectiline.solvers._base import Budget, Callback, Declined, Progress, RunLimits, Stage, polled
 from rectiline.solvers._best import NOTHING, Best
 from rectiline.solvers._status import Status
 

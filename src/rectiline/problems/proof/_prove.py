@@ -177,8 +177,8 @@ def is_undecided(certificate: Certificate, tol: float | None) -> bool:
         return True
     if tol == 0.0:
         return certificate.rounding > 0.0
-    if certificate.holds(tol, math.inf):  # an optimum of zero may be shown without underflow
-        return certificate.relative_gap > tol and certificate.scale == 0.0
+    if certificate.holds(tol, math.inf):
+        return False
     primal, plain = certificate.primal, certificate.gap - certificate.rounding
     if plain <= ZERO_LEVEL * certificate.scale:
         return True
