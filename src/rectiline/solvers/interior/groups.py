@@ -34,7 +34,8 @@ class Arrows:
         self.tops = d + np.arange(len(groups))
         self.rows = program.row[program.epigraph_units]  # t - b, then t + b
         # Entries of t and, but for the sign, of b; both rows of a coefficient have the same size.
-        size, column = program.scales.rows[2][: self.columns.size], program.scales.column
+        k, column = program.form.n_constraints, program.scales.column
+        size = program.scales.rows[k : k + self.columns.size]
         self.of_t, self.of_b = column[self.tops][self.owner] / size, column[self.columns] / size
         is_other = np.ones(program.width, dtype=bool)
         is_other[self.columns] = is_other[self.tops] = False

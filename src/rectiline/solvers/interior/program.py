@@ -20,9 +20,9 @@ from rectiline import _core
 from rectiline._typing import Vector
 from rectiline.backends import Design, as_design
 from rectiline.problems.forms import EpigraphForm, FormPoint
-from rectiline.solvers.interior.rows import DataRows, ProgramRows, stacked
+from rectiline.solvers.interior.rows import BoxedRows, DataRows, ProgramRows, opposites, scaled
 from rectiline.solvers.interior.samples import Samples
-from rectiline.solvers.interior.scaling import Scales, measure, row_matrices
+from rectiline.solvers.interior.scaling import Scales, measure
 
 Indices = NDArray[np.int64]
 
@@ -32,9 +32,7 @@ __all__ = ["UnitProgram", "build"]
 # so the next step meets it to the square. On other rows it keeps weights from being too large.
 _STIFFNESS = 1e-9
 _STIFFNESS_OF_32_DIGITS = 1e-12  # of free multipliers; the others need none
-_ROOM_OF_32_DIGITS = (
-    10.0  # times that of 16: more of it keeps thin constraints from being met early
-)
+_ROOM_OF_32_DIGITS = 10.0  # times that of 16: more keeps thin constraints from being met early
 _FULL = 0.5  # share of stored entries from which on a sparse design becomes an array
 _CLEARLY_ZERO = 1e-6  # a multiplier relative to its row's slack
 
@@ -55,7 +53,7 @@ class _Units:
         high: Any,
         soft: Any = 0.0,
         least: float = _STIFFNESS,
-        room: float = 1.0,
+        room: Any = 1.0,
     ) -> slice:
         """Add a unit to each of some rows; return their places."""
         numbers = np.empty((6, len(row)))
@@ -135,29 +133,23 @@ class UnitProgram:
 
 def build(form: EpigraphForm, digits: int = 16) -> UnitProgram:
     """Return the scaled program of a form. With 32 digits scaling and centring round nothing."""
-    samples, matrices = Samples.of(form), row_matrices(form)
+    samples, boxed = Samples.of(form), BoxedRows.of(form)
     design = _stored(form.design, samples.active)
-    scales = measure(form, design, samples, matrices, is_exact=digits == 32)
+    scales = measure(form, design, samples, boxed.matrix, is_exact=digits == 32)
     width = form.epigraph.n_columns + form.fit_intercept
     d, unit = design.n_features, scales.prediction * scales.objective
     units, n = _Units(), samples.weight.size
     data = DataRows(design, scales.column[:d], scales.centre, form.fit_intercept, width)
     sample_units = _add_samples(samples, units, scales, _STIFFNESS * n)
-    m = form.n_inequalities
-    offsets = (form.constraint_offset[:m], form.constraint_offset[m:], 0.0, 0.0)
-    lows = (-np.inf, -np.inf, -np.inf, 0.0)
-    highs = (0.0, np.inf, 0.0, form.epigraph.cap * scales.rows[3] * unit)
-    matrix, places, is_opposite = stacked(matrices, scales.column, scales.rows)
-    added, signed = [], []
-    # Duals of an epigraph are of the size of those of samples.
-    rooms = (1.0, 1.0, 1.0 / max(n, 1), 1.0 / max(n, 1))
-    for k, size in enumerate(scales.rows):
-        opposite = is_opposite[k]
-        shift = np.where(opposite, -1.0, 1.0) * (offsets[k] / (size * scales.prediction))
-        low = np.where(opposite, -np.asarray(highs[k]), lows[k])
-        high = np.where(opposite, -lows[k], highs[k])
-        added.append(units.add(n + places[k], shift, low, high, room=rooms[k]))
-        signed.append(np.where(opposite, -size, size))
+    kept, place, is_opposite = opposites(boxed.matrix)
+    matrix = scaled(boxed.matrix[kept], scales.column, scales.rows[kept])
+    k, sign = form.n_constraints, np.where(is_opposite, -1.0, 1.0)
+    shift = sign * (boxed.offset / (scales.rows * scales.prediction))
+    low, high = boxed.low, boxed.high * (scales.rows * unit)
+    low, high = np.where(is_opposite, -high, low), np.where(is_opposite, -low, high)
+    room = np.full(place.size, 1.0 / max(n, 1))  # duals of an epigraph are as large as samples'
+    room[:k] = 1.0
+    first = units.add(n + place, shift, low, high, room=room).start
     single, price = _add_columns(form, units, scales, n + matrix.shape[0], width)
     rho, linear = np.zeros(width), np.zeros(width)
     rho[:d] = form.columns.rho * (scales.prediction * scales.column[:d]) ** 2 * scales.objective
@@ -165,12 +157,12 @@ def build(form: EpigraphForm, digits: int = 16) -> UnitProgram:
     linear[:d] += form.linear * scales.column[:d] * unit
     numbers = np.ascontiguousarray(np.concatenate(units.numbers, axis=1))
     row: Indices = np.concatenate(units.row)
-    boxed = np.isfinite(numbers[1]) | np.isfinite(numbers[2])
+    has_end = np.isfinite(numbers[1]) | np.isfinite(numbers[2])
     is_changing = np.zeros(n, dtype=bool)
-    is_changing[row[boxed & (row < n)]] = True
+    is_changing[row[has_end & (row < n)]] = True
     data.changing = np.flatnonzero(is_changing)
     if digits == 32:
-        numbers[4] = np.where(~boxed & (numbers[3] == 0.0), _STIFFNESS_OF_32_DIGITS, 0.0)
+        numbers[4] = np.where(~has_end & (numbers[3] == 0.0), _STIFFNESS_OF_32_DIGITS, 0.0)
         numbers[5] *= _ROOM_OF_32_DIGITS
     return UnitProgram(
         form=form,
@@ -183,9 +175,9 @@ def build(form: EpigraphForm, digits: int = 16) -> UnitProgram:
         linear=linear,
         price=price,
         sample_units=sample_units,
-        constraint_units=slice(added[0].start, added[1].stop),
-        epigraph_units=added[2],
-        constraint_scale=np.concatenate(signed[:2]),
+        constraint_units=slice(first, first + k),
+        epigraph_units=slice(first + k, first + k + form.epigraph.above.shape[0]),
+        constraint_scale=sign[:k] * scales.rows[:k],
     )
 
 

@@ -6,7 +6,7 @@ the data come first, then rows of constraints and epigraphs, then rows of single
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,8 +14,9 @@ from scipy import sparse as sp
 
 from rectiline._typing import Indices, Matrix, Vector
 from rectiline.backends import Design
+from rectiline.problems.forms import EpigraphForm
 
-__all__ = ["DataRows", "ProgramRows", "stacked"]
+__all__ = ["BoxedRows", "DataRows", "ProgramRows", "opposites", "scaled"]
 
 _FULL, _MOST_ENTRIES = 0.1, 2e7  # share of entries, and entries, of rows that become an array
 _FEW_CHANGE = 4  # rows per row whose weight changes from which on the others are summed up once
@@ -175,60 +176,71 @@ class ProgramRows:
     def compressed(self) -> tuple[Any, Any, Vector]:
         """Return the rows as begins, columns and values, the columns of a row in order."""
         data = self.data
-        X = data.design.X
-        if data.centre is not None:
-            X = X - data.centre
-        counts, columns, values = _compressed(X)
-        values = values * data.scale[columns]
-        if data.intercept:  # a further entry at the end of each row
-            counts = counts + 1
-            ends = np.cumsum(counts) - 1
-            others = np.ones(columns.size + counts.size, dtype=bool)
-            others[ends] = False
-            columns, values = _spread(columns, others), _spread(values, others)
-            columns[ends], values[ends] = self.width - 1, 1.0
-        more = _compressed(self.matrix)
-        ones = np.ones(self.single.size)
-        counts = np.concatenate([counts, more[0], ones.astype(np.int64)])
-        begin = np.zeros(self.size + 1, dtype=np.int64)
-        np.cumsum(counts, out=begin[1:])
-        columns = np.concatenate([columns, more[1], self.single]).astype(np.int64, copy=False)
-        return begin, columns, np.concatenate([values, more[2], ones])
+        X = data.design.X if data.centre is None else data.design.X - data.centre
+        scale, place = data.scale, np.arange(data.scale.size)
+        if data.intercept:
+            ones = np.ones((data.size, 1))
+            X = sp.hstack([X, ones], format="csr") if sp.issparse(X) else np.hstack([X, ones])
+            scale, place = np.append(scale, 1.0), np.append(place, self.width - 1)
+        single = np.ones(self.single.size), self.single, np.arange(self.single.size + 1)
+        own, more = _as_csr(X), _as_csr(self.matrix)
+        whole = sp.vstack(
+            [
+                sp.csr_array(parts, shape=(parts[2].size - 1, self.width))
+                for parts in (
+                    (own.data * scale[own.indices], place[own.indices], own.indptr),
+                    (more.data, more.indices, more.indptr),
+                    single,
+                )
+            ],
+            format="csr",
+        )
+        return whole.indptr.astype(np.int64), whole.indices.astype(np.int64), whole.data
 
 
-def stacked(
-    matrices: list[Any], column: Vector, scales: tuple[Vector, ...]
-) -> tuple[Any, list[Indices], list[NDArray[np.bool_]]]:
-    """Return the scaled rows of all matrices, and for each where its rows are.
+class BoxedRows(NamedTuple):
+    """Rows of constraints and of an epigraph, over all columns but the intercept, not scaled.
 
-    Rows that are bounded on both sides come twice, as they are and as their negatives: these share
-    one row, and the last result says which of them are negatives.
+    Each of them pays ``max over low <= y <= high of y (row x + offset)``: inequalities come first,
+    then equalities, rows of the epigraph that must not be negative, and rows with a cap.
     """
-    pieces, places, negative, first = [], [], [], 0
-    for matrix, scale in zip(matrices, scales, strict=True):
-        kept, place, is_opposite = opposites(matrix)
-        places.append(first + place)
-        negative.append(is_opposite)
-        if scale.size:
-            piece = matrix[kept]
-            if sp.issparse(piece):
-                piece = sp.csr_array(piece)
-                counts = np.diff(piece.indptr)
-                data = piece.data * column[piece.indices] / np.repeat(scale[kept], counts)
-                piece = sp.csr_array((data, piece.indices, piece.indptr), shape=piece.shape)
-            else:
-                piece = piece * column[: piece.shape[1]] / scale[kept][:, None]
-            pieces.append(piece)
-            first += piece.shape[0]
-    if not pieces:
-        return np.zeros((0, column.size)), places, negative
-    if len(pieces) > 1:
-        pieces = [sp.csr_array(sp.vstack([sp.csr_array(piece) for piece in pieces], format="csr"))]
-    return pieces[0], places, negative
+
+    matrix: Any
+    offset: Vector
+    low: Vector
+    high: Vector
+
+    @classmethod
+    def of(cls, form: EpigraphForm) -> BoxedRows:
+        """Return the rows of a form."""
+        m, k, epigraph = form.n_inequalities, form.n_constraints, form.epigraph
+        matrix, caps = form.constraint_design.X, epigraph.cap.size
+        if epigraph.n_columns > form.design.n_features:
+            own = sp.csr_array(matrix)
+            own = sp.csr_array((own.data, own.indices, own.indptr), (k, epigraph.n_columns))
+            matrix = sp.vstack([own, epigraph.above, epigraph.capped], format="csr")
+        n = matrix.shape[0]
+        offset, low, high = np.zeros(n), np.full(n, -np.inf), np.zeros(n)
+        offset[:k], high[m:k] = form.constraint_offset, np.inf
+        low[n - caps :], high[n - caps :] = 0.0, epigraph.cap
+        return cls(matrix, offset, low, high)
+
+
+def scaled(matrix: Any, column: Vector, row: Vector) -> Any:
+    """Return the matrix with its columns multiplied and its rows divided by their scales."""
+    if not sp.issparse(matrix):
+        return matrix * column / row[:, None]
+    rows = sp.csr_array(matrix)
+    values = rows.data * column[rows.indices] / np.repeat(row, np.diff(rows.indptr))
+    return sp.csr_array((values, rows.indices, rows.indptr), shape=rows.shape)
 
 
 def opposites(matrix: Any) -> tuple[Any, Indices, NDArray[np.bool_]]:
-    """Return rows to keep, and where each row is among them, and whether it is the opposite."""
+    """Return rows to keep, where each row is among them, and whether it is the opposite.
+
+    Rows that are bounded on both sides come twice, as they are and as their negatives: these share
+    one row.
+    """
     n = int(matrix.shape[0])
     is_opposite = np.zeros(n, dtype=bool)
     if n < 2:
@@ -250,27 +262,17 @@ def opposites(matrix: Any) -> tuple[Any, Indices, NDArray[np.bool_]]:
     return (kept if other.size else slice(None)), place, is_opposite
 
 
-def _compressed(matrix: Any) -> tuple[Any, Any, Vector]:
-    """Return the number of entries of each row, their columns and their values."""
-    if not sp.issparse(matrix):
+def _as_csr(matrix: Any) -> Any:
+    """Return a matrix by rows, the columns of each in order; a copy where they are not."""
+    if not sp.issparse(matrix) and matrix.all():
         n, d = matrix.shape
-        if matrix.all():
-            return np.full(n, d), np.tile(np.arange(d), n), matrix.ravel().astype(np.float64)
-        at, columns = np.nonzero(matrix)
-        counts = np.bincount(at, minlength=matrix.shape[0])
-        return counts.astype(np.int64), columns.astype(np.int64), matrix[at, columns]
+        parts = matrix.ravel(), np.tile(np.arange(d), n), np.arange(n + 1) * d
+        return sp.csr_array(parts, shape=(n, d))
     rows = sp.csr_array(matrix)
     if not rows.has_canonical_format:
         rows = rows.copy() if rows is matrix else rows
         rows.sum_duplicates()
-    return np.diff(rows.indptr).astype(np.int64), rows.indices.astype(np.int64), rows.data
-
-
-def _spread(entries: Any, places: NDArray[np.bool_]) -> Any:
-    """Return a longer vector with the entries in the given places."""
-    longer = np.zeros(places.size, dtype=entries.dtype)
-    longer[places] = entries
-    return longer
+    return rows
 
 
 def _is_nearly_full(matrix: Any) -> bool:

@@ -21,7 +21,7 @@ from rectiline.backends import Design
 from rectiline.problems.forms import EpigraphForm
 from rectiline.solvers.interior.samples import Samples
 
-__all__ = ["Scales", "measure", "row_matrices"]
+__all__ = ["Scales", "measure"]
 
 _ROUNDS = 4  # alternations between rows and columns that only constraints touch
 
@@ -38,7 +38,7 @@ class Scales:
     untouched: NDArray[np.bool_]  # columns of X without entries
     centre: Vector | None
     shift: float
-    rows: tuple[Vector, ...]  # one vector per matrix of rows
+    rows: Vector  # rows of constraints and of an epigraph
     prediction: float
     objective: float
 
@@ -47,16 +47,16 @@ def measure(
     form: EpigraphForm,
     design: Design,
     samples: Samples,
-    matrices: list[Any],
+    matrix: Any,
     is_exact: bool,
 ) -> Scales:
-    """Return the scales of a form; `matrices` hold rows over all columns but the intercept.
+    """Return the scales of a form; `matrix` holds the rows that are not samples.
 
     `is_exact`: all scales are powers of two and nothing is centred, so that nothing is rounded;
     otherwise the intercept takes up the means of columns and the middle of the targets.
     """
     centre, spread = _columns(design, form.fit_intercept and not is_exact)
-    column, rows = _alternate(spread, matrices, form.epigraph.n_columns)
+    column, rows = _alternate(spread, matrix, form.epigraph.n_columns)
     # Where the samples' losses bend, as predictions.
     bends = samples.direction * (samples.first_knots() - samples.offset)
     middle, prediction = 0.0, 1.0
@@ -79,7 +79,7 @@ def measure(
     if is_exact:
         objective = float(_power(objective))
     untouched = (spread == 0.0) & (bends.size > 0)
-    return Scales(column, untouched, centre, shift, tuple(rows), prediction, objective)
+    return Scales(column, untouched, centre, shift, rows, prediction, objective)
 
 
 def _power(values: Any) -> Any:
@@ -108,58 +108,31 @@ def _columns(design: Design, fit_intercept: bool) -> tuple[Vector | None, Vector
     return centre, np.sqrt(np.where(varies > 1e-14 * squares, varies, squares))
 
 
-def _alternate(spread: Vector, matrices: list[Any], width: int) -> tuple[Vector, list[Vector]]:
+def _alternate(spread: Vector, matrix: Any, width: int) -> tuple[Vector, Vector]:
+    """Return the scales of all columns but the intercept, and of the rows of the matrix."""
     column = np.ones(width)
     data = np.zeros(width, dtype=bool)
     data[: spread.size] = spread > 0
     column[data] = 1.0 / spread[data[: spread.size]]
-    touched = [matrix for matrix in matrices if matrix.shape[0]]
-    if not data.all() and touched:
+    if not data.all() and matrix.shape[0]:
         column[~data] = 0.0
         for _ in range(_ROUNDS):
-            top = np.zeros(width)
-            for matrix in touched:
-                norm = _row_norms(matrix, column)
-                top = np.maximum(top, _column_tops(matrix, np.where(norm > 0, norm, 1.0)))
-            column[~data] = 1.0 / np.where(top[~data] > 0, top[~data], 1.0)
+            top = _column_tops(matrix, _row_norms(matrix, column))[~data]
+            column[~data] = 1.0 / np.where(top > 0, top, 1.0)
     column = _power(column)
-    return column, [_power(size) for size in _sizes(matrices, column)]
-
-
-def _sizes(matrices: list[Any], column: Vector) -> list[Vector]:
-    """Return the norm of every row, 1 for rows of zeros."""
-    norms = [_row_norms(matrix, column) for matrix in matrices]
-    return [np.where(norm > 0, norm, 1.0) for norm in norms]
+    return column, _power(_row_norms(matrix, column))
 
 
 def _row_norms(matrix: Any, column: Vector) -> Vector:
+    """Return the norm of every row, 1 for rows of zeros."""
     if not matrix.shape[0]:
         return np.zeros(0)
-    return np.sqrt(Design(matrix).row_squares(column**2))
+    norm = np.sqrt(Design(matrix).row_squares(column**2))
+    return np.where(norm > 0, norm, 1.0)
 
 
 def _column_tops(matrix: Any, norm: Vector) -> Vector:
+    """Return the largest entry of every column after division of the rows by their norms."""
     if not sp.issparse(matrix):
         return np.asarray(np.max(np.abs(matrix) / norm[:, None], axis=0))
-    scaled = sp.csr_array(abs(matrix))
-    scaled.data = scaled.data / np.repeat(norm, np.diff(scaled.indptr))
-    return np.asarray(scaled.max(axis=0).toarray()).ravel()
-
-
-def row_matrices(form: EpigraphForm) -> list[Any]:
-    """Return inequalities, equalities, and the rows of the epigraph, over all columns of b."""
-    m, stacked, epigraph = form.n_inequalities, form.constraint_design.X, form.epigraph
-    parts = (_padded(part, epigraph.n_columns) for part in (stacked[:m], stacked[m:]))
-    return [*parts, epigraph.above, epigraph.capped]
-
-
-def _padded(matrix: Any, width: int) -> Any:
-    """Return the matrix with zero columns appended."""
-    more = width - matrix.shape[1]
-    if more == 0:
-        return matrix
-    if sp.issparse(matrix):
-        return sp.csr_array(
-            (matrix.data, matrix.indices, matrix.indptr), shape=(matrix.shape[0], width)
-        )
-    return np.hstack([matrix, np.zeros((matrix.shape[0], more))])
+    return np.asarray((sp.diags_array(1.0 / norm) @ abs(matrix)).max(axis=0).toarray()).ravel()

@@ -106,7 +106,6 @@ class DenseRows(_System):
             wide[self.arrows.rows] = False
         self.wide = np.flatnonzero(wide)
         self.matrix = self.rows.matrix[self.wide[self.wide >= n] - n]
-        self.matrix_width = int(self.rows.matrix.shape[1])
 
     def _factorise(self, weight: Vector, diagonal: Vector) -> None:
         diagonal[self.rows.single] += self.rows.parts(weight)[2]
@@ -150,9 +149,9 @@ class DenseRows(_System):
         whole = np.zeros((n + more, n + more))
         whole[:n, :n] = kernel
         for k in range(more):  # rows of constraints are few
-            unit = np.zeros(more)
-            unit[k] = 1.0
-            image = self._wide_dot(self._eliminated(self._wide_tdot(np.append(np.zeros(n), unit))))
+            unit = np.zeros(n + more)
+            unit[n + k] = 1.0
+            image = self.dot(self._eliminated(self._wide_tdot(unit)))[self.wide]
             whole[n + k], whole[:, n + k] = image, image
         return whole
 
@@ -160,21 +159,18 @@ class DenseRows(_System):
         """Return ``D^-1 v`` of the columns that are not explicit."""
         return self.inverse * v if self.arrows is None else self.arrows.solve(v, self.inverse)
 
-    def _wide_dot(self, x: Vector) -> Vector:
-        return np.append(self.rows.data.dot(x), self.matrix @ x[: self.matrix_width])
-
     def _wide_tdot(self, s: Vector) -> Vector:
-        image = self.rows.data.tdot(s[: self.rows.data.size])
-        if self.matrix.shape[0]:
-            image[: self.matrix_width] += self.matrix.T @ s[self.rows.data.size :]
-        return image
+        """Return the sum of the wide rows with the given weights."""
+        values = np.zeros(self.size)
+        values[self.wide] = s
+        return self.tdot(values)
 
     def _wide_columns(self, chosen: NDArray[np.intp]) -> Matrix:
         own = self.rows.data.columns(chosen)
         if not self.matrix.shape[0]:
             return own
         below = np.zeros((self.matrix.shape[0], chosen.size))
-        inside = chosen < self.matrix_width
+        inside = chosen < self.matrix.shape[1]
         part = self.matrix[:, chosen[inside]]
         below[:, inside] = part.toarray() if sp.issparse(part) else part
         return np.vstack([own, below])
@@ -184,9 +180,8 @@ class DenseRows(_System):
         others = r.copy()
         others[self.wide] = 0.0
         v = v + self.tdot(others)
-        first = forward(
-            self.kernel, self._wide_dot(self._eliminated(v)) - r[self.wide] / self.weight
-        )
+        right = self.dot(self._eliminated(v))[self.wide] - r[self.wide] / self.weight
+        first = forward(self.kernel, right)
         own = solve_with(self.gram, v[self.explicit] - self.corner.T @ first)
         s = forward(self.kernel, first + self.corner @ own, transposed=True)
         x = self._eliminated(v - self._wide_tdot(s))
