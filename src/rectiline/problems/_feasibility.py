@@ -26,7 +26,8 @@ _MARGIN = 1e-3  # of the norm of a row: violated ones are to have this slack
 _RIDGE = 1e-10  # of the mean curvature
 _EQUALITY = 1e6  # how much more than inequalities they weigh
 _SLACK_CAP = 1.0  # the slack is bounded so that the program always has an optimum
-_NO_MULTIPLIER = 1e-12  # of the largest: what the program leaves of multipliers that are zero
+# Of the largest multiplier: what the program may leave of those that are zero, tried in turn.
+_NO_MULTIPLIER = (1e-9, 1e-12, 0.0)
 _FAR_OFF = 1e8  # distance of a row from zero beyond which it is left out where the program fails
 
 
@@ -76,7 +77,7 @@ def check_feasibility(rows: ConstraintRows, stacked: StackedRows) -> Feasibility
     point, own, nu = found
     xi = np.zeros(m)
     xi[used] = own
-    for sign, least in itertools.product((1.0, -1.0), (_NO_MULTIPLIER, 0.0)):
+    for sign, least in itertools.product((1.0, -1.0), _NO_MULTIPLIER):
         dual = np.concatenate([xi, sign * nu])
         dual = scale * np.where(np.abs(dual) > least * np.abs(dual).max(initial=0.0), dual, 0.0)
         certificate = _farkas(rows, stacked, dual)
