@@ -140,6 +140,17 @@ def test_feasible_coefficients_do_not_move():
     np.testing.assert_array_equal(move_into_constraints(coef, rows), coef)
 
 
+def test_a_violation_that_is_rounding_of_its_row_moves_no_zeros():
+    """A step of 1e-11 spread over all columns costs more than an optimum of zero allows."""
+    rng = np.random.default_rng(4)
+    coef = np.concatenate([1e4 * rng.normal(size=10), np.zeros(40)])
+    E = rng.normal(size=(1, 50))
+    f = 2e-11 - E @ coef
+    open_ends = np.full(50, INF)
+    rows = ConstraintRows(np.zeros((0, 50)), np.zeros(0), E, f, -open_ends, open_ends)
+    np.testing.assert_array_equal(move_into_constraints(coef, rows), coef)
+
+
 def test_squared_error_has_open_boxes():
     low, high = rows_of(SquaredError()).dual_boxes
     assert (low == -INF).all() and (high == INF).all()

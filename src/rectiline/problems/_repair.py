@@ -16,6 +16,7 @@ from rectiline.constraints import ConstraintRows
 
 _PRIMAL_ROUNDS = 60
 _GAIN = 0.5  # of the violation, that a round on the same rows and columns leaves at most
+_ROUNDING = 4e-16  # of the terms of a row
 _DENSE_LIMIT = 20_000_000  # entries of the active constraint rows that may be made dense
 
 
@@ -34,17 +35,16 @@ def move_into_constraints(coef: Vector, rows: ConstraintRows) -> Vector:
     idle = False  # whether the last round had the same rows and columns as the one before
     for _ in range(_PRIMAL_ROUNDS):
         slack, miss = A @ coef + c, E @ coef + f
+        # Slightly more than needed: products rounded another way should find no violation again.
+        margin = _ROUNDING * (abs(A) @ np.abs(coef) + np.abs(c))
+        missed = np.abs(miss) > _ROUNDING * (abs(E) @ np.abs(coef) + np.abs(f))
         violation = max(
             float(np.max(-slack, initial=0.0)), float(np.max(np.abs(miss), initial=0.0))
         )
         idle = idle and not violation < _GAIN * best_violation
         if violation < best_violation:
             best, best_violation = coef, violation
-        if idle:  # what is left is rounding
-            break
-        # Slightly more than needed: products rounded another way should find no violation again.
-        margin = 4e-16 * (np.abs(c) + 1.0)
-        if violation <= 1e-16 or (violation <= float(margin.max(initial=0.0)) and not f.size):
+        if idle or not (missed.any() or (slack < -margin).any()):  # what is left is rounding
             break
         held = active.sum() + fixed.sum()
         active |= slack < 0
