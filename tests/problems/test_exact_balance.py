@@ -5,14 +5,22 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from random_problems import random_problem
 from scipy import sparse
 
 import rectiline as rl
 from rectiline._thread_count import using_threads
 from rectiline.backends import Design
+from rectiline.constraints import LinearEquality, LinearInequality
 from rectiline.losses import Absolute, Pinball, SquaredError
+from rectiline.problems import DualPoint
 from rectiline.problems.proof import _balance
-from rectiline.problems.proof._balance import balance_free_columns, exact_moves
+from rectiline.problems.proof._balance import (
+    ConstraintMultipliers,
+    balance_free_columns,
+    balanced_on,
+    exact_moves,
+)
 
 
 @pytest.fixture(params=["dense", "sparse"])
@@ -61,7 +69,7 @@ def test_exact_multipliers_exist_within_the_bound(kind, loss):
         assert left <= 1e-15
         Z = exact(np.column_stack([X.astype(np.float64), np.ones(90)]))
         miss = Z.T @ exact(g)
-        moves = exact_moves(problem, g, free, np.abs(miss.astype(float)) * (1 + 1e-15))
+        moves = exact_moves(problem, DualPoint(g), free, np.abs(miss.astype(float)) * (1 + 1e-15))
         rows = moves.rows
         assert rows.size >= 64 and moves.by.max() <= 1e-10
         # The move that the bound is about: least squares in the room that the boxes leave.
@@ -78,14 +86,54 @@ def test_exact_multipliers_exist_within_the_bound(kind, loss):
         assert (moved[inside] <= exact(high[inside])).all()
 
 
+def test_exact_multipliers_of_constraints_exist_within_the_bound():
+    """Multipliers of rows move with those of samples, in units of their own."""
+    rng = np.random.default_rng(8)
+    X, A, E = rng.normal(size=(70, 3)), rng.normal(size=(2, 3)), rng.normal(size=(1, 3))
+    rules = [LinearInequality(A, np.ones(2)), LinearEquality(E, np.zeros(1))]
+    for store in STORES["dense"]:
+        given = store(X)
+        problem = rl.Problem(given, rng.normal(size=70), Absolute(), None, rules)
+        columns, xi, nu = np.arange(3), np.array([3.0, 0.0]), np.array([-0.01])
+        pull = np.append(A.T @ xi + E.T @ nu, 0.0)
+        g = np.linalg.lstsq(np.column_stack([X, np.ones(70)]).T, pull)[0]  # the shortest
+        start = DualPoint(g + 1e-6 * rng.normal(size=70), xi, nu)
+        point = balanced_on(problem, start, columns)
+        assert point.inequality[0] != start.inequality[0] and point.inequality[1] == 0.0
+        dense = np.asarray(given.toarray() if sparse.issparse(given) else given, dtype=np.float64)
+        Z = exact(np.vstack([dense, -A[:1], -E]))
+        Z = np.column_stack([Z, exact(np.append(np.ones(70), np.zeros(2)))])
+        u = np.concatenate([point.sample, point.inequality[:1], point.equality])
+        miss = Z.T @ exact(u)
+        moves = exact_moves(problem, point, columns, np.abs(miss.astype(float)) * (1 + 1e-15))
+        both = ConstraintMultipliers.of(problem, point, columns)
+        rows, by = np.append(moves.rows, [70, 71]), np.append(moves.by, moves.constraints[[0, 2]])
+        scale = np.append(np.ones(70), both.scale)
+        room = np.minimum(both.multipliers - both.low, both.high - both.multipliers) * scale
+        weighted = exact(room[rows] ** 2)[:, None] * Z[rows]
+        change = -weighted @ solved(Z[rows].T @ weighted, miss)
+        moved = exact(u)
+        moved[rows] += change
+        assert (Z.T @ moved == 0).all() and moved[70] > 0
+        assert (np.abs(change) <= exact(by)).all()
+        assert (np.abs(Z[rows, :3].T @ change) <= exact(moves.q_error)).all()
+
+
+@pytest.mark.parametrize("case", [(90601, 393), (5551, 174), (640002, 258)])
+def test_multipliers_of_constraints_move_with_those_of_samples(case):
+    """Their rounding alone is more than samples can balance on columns in small units."""
+    proof = rl.solve(random_problem(*case).problem()).certificate
+    assert proof.relative_gap <= 1e-7 and proof.radius == np.inf
+
+
 def test_columns_that_depend_on_others_are_no_proof(kind):
     rng = np.random.default_rng(6)
     X = rng.normal(size=(50, 2))
     X = STORES[kind][0](np.column_stack([X, X.sum(axis=1)]))
     problem = rl.Problem(X, rng.normal(size=50), Absolute(), None)
     g = rng.uniform(-0.5, 0.5, 50)
-    assert exact_moves(problem, g, np.arange(3), np.full(4, 1e-16)) is None
-    assert exact_moves(problem, g, np.arange(2), np.full(3, np.inf)) is None
+    assert exact_moves(problem, DualPoint(g), np.arange(3), np.full(4, 1e-16)) is None
+    assert exact_moves(problem, DualPoint(g), np.arange(2), np.full(3, np.inf)) is None
     # They are balanced all the same, as far as their sum allows.
     low, high = problem.dual_boxes
     _, left = balance_free_columns(problem.design, np.arange(3), True, g, low, high, np.zeros(4))

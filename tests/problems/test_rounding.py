@@ -231,10 +231,10 @@ def test_multipliers_shrink_where_that_is_good_enough(monkeypatch):
     searches = []
     search = _balance.exact_moves
 
-    def counted(problem, sample, columns, left):
+    def counted(problem, point, columns, left):
         if columns.size:  # not for the intercept alone
             searches.append(columns)
-        return search(problem, sample, columns, left)
+        return search(problem, point, columns, left)
 
     monkeypatch.setattr(_balance, "exact_moves", counted)
     pair = found.coef, found.intercept, found.dual

@@ -45,6 +45,7 @@ class Moves(NamedTuple):
     rows: Indices
     by: Vector
     q_error: Vector
+    constraints: Vector | float = 0.0  # by how much multipliers of constraint rows move at most
 
 
 class Balance(NamedTuple):
@@ -124,35 +125,122 @@ def balance_free_columns(
     )
 
 
+class ConstraintMultipliers(NamedTuple):
+    """Samples and the constraint rows in use as one design, whose multipliers move together.
+
+    Attributes
+    ----------
+    part : Design
+        The columns to balance, the one of the intercept included. Constraint rows are negative, and
+        scaled by powers of two to multipliers of the size of the samples'.
+    places : ndarray of int
+        Which constraint rows follow the samples.
+    scale : ndarray
+        What their multipliers are divided by.
+    multipliers, low, high : ndarray
+        Multipliers and boxes. Those of constraint rows move by at most their own size, those of
+        samples by at most that of the largest one.
+    """
+
+    part: Design
+    places: Indices
+    scale: Vector
+    multipliers: Vector
+    low: Vector
+    high: Vector
+
+    @classmethod
+    def of(
+        cls, problem: Problem, point: DualPoint, columns: Indices
+    ) -> ConstraintMultipliers | None:
+        """Return the rows for some columns, or None without constraint rows or for many entries."""
+        region, design = problem.terms.region, problem.design
+        dual = np.concatenate([point.inequality, point.equality])
+        places, largest = np.flatnonzero(dual), float(np.max(np.abs(point.sample), initial=0.0))
+        is_small = (design.n_samples + places.size) * columns.size <= _ENTRIES_TO_STAY_SPARSE
+        if not (places.size and columns.size and largest > 0.0 and is_small):
+            return None
+        # Rounded down: the method moves rows with the most room, and these are to be among them.
+        scale = np.exp2(np.clip(np.floor(np.log2(np.abs(dual[places]) / largest)), -40.0, 40.0))
+        own = scale[:, None] * Design(region.stacked.design.X[places]).dense_columns(columns)
+        Z = np.vstack([design.dense_columns(columns), -own])
+        if problem.fit_intercept:
+            Z = np.column_stack([Z, np.arange(Z.shape[0]) < design.n_samples])
+        u = np.append(point.sample, dual[places] / scale)
+        room = np.append(np.full(design.n_samples, largest), np.abs(dual[places] / scale))
+        low, high = u - room, u + room
+        low[: design.n_samples] = np.maximum(low[: design.n_samples], problem.dual_boxes[0])
+        high[: design.n_samples] = np.minimum(high[: design.n_samples], problem.dual_boxes[1])
+        return cls(Design(Z), places, scale, u, low, high)
+
+    def placed(self, point: DualPoint, moved: Vector) -> DualPoint:
+        """Return the dual point with moved multipliers."""
+        n, m = point.sample.size, point.inequality.size
+        dual = np.concatenate([point.inequality, point.equality])
+        dual[self.places] = self.scale * moved[n:]
+        return DualPoint(moved[:n].copy(), dual[:m], dual[m:])
+
+    def exact_moves(self, problem: Problem, left: Vector) -> Moves | None:
+        """Return what `exact_moves` does."""
+        view, n = self.part.view, problem.n_samples
+        found = _core.exact_moves(view, view, False, *self[3:], left)
+        if found is None:
+            return None
+        rows, by, _ = found
+        stacked, is_own = problem.terms.region.stacked.design.X, rows >= n
+        moved = np.zeros(stacked.shape[0])
+        moved[self.places[rows[is_own] - n]] = self.scale[rows[is_own] - n] * by[is_own]
+        rows, by = rows[~is_own], by[~is_own]
+        change = abs(problem.design.by_rows.X[rows]).T @ by + abs(stacked).T @ moved
+        return Moves(rows, by, change * (1 + gamma(rows.size + moved.size)), moved)
+
+
 def balanced_on(
-    problem: Problem, point: DualPoint, free: Indices, frozen: FrozenRows | None = None
+    problem: Problem,
+    point: DualPoint,
+    columns: Indices,
+    frozen: FrozenRows | None = None,
+    wanted: Vector | float = 0.0,
 ) -> DualPoint:
-    """Return the dual point moved so that q is nearly zero on the columns `free`."""
-    target, size = np.zeros((2, free.size + problem.fit_intercept))
-    region = problem.terms.region
-    if region.has_rows:
-        target[: free.size] = np.asarray(region.combined(point))[free]
-        size[: free.size] = region.combined_size(point)[free]
+    """Return the dual point moved so that q is nearly `wanted` on some columns.
+
+    Multipliers of constraint rows move as those of samples do. They may be large beside what
+    samples add to q on such a column, so that their rounding alone leaves more than samples can
+    balance at a small price.
+    """
+    k, region = columns.size, problem.terms.region
+    target, size = np.zeros((2, k + problem.fit_intercept))
+    target[:k] = -wanted
     if frozen is not None:
-        target[: free.size] -= frozen.gradient[free]
-        size[: free.size] += frozen.gradient_size[free]
+        target[:k] -= frozen.gradient[columns]
+        size[:k] += frozen.gradient_size[columns]
         if problem.fit_intercept:
             target[-1], size[-1] = -frozen.total, frozen.total_size
-    if not (point.sample.any() or target.any()):
-        return point  # nothing to move
-    low, high = problem.dual_boxes
-    sample, _ = balance_free_columns(
-        problem.design, free, problem.fit_intercept, point.sample, low, high, target, size
-    )
-    problem.rows.clip(sample)  # exactly into the boxes
-    return replace(point, sample=sample)
+    both = ConstraintMultipliers.of(problem, point, columns)
+    if both is not None:
+        every = np.arange(both.part.n_features)
+        moved, _ = balance_free_columns(both.part, every, False, *both[3:], target, size)
+        point = both.placed(point, moved)
+    else:
+        if region.has_rows:
+            target[:k] += np.asarray(region.combined(point))[columns]
+            size[:k] += region.combined_size(point)[columns]
+        if not (point.sample.any() or target.any()):
+            return point  # nothing to move
+        low, high = problem.dual_boxes
+        sample, _ = balance_free_columns(
+            problem.design, columns, problem.fit_intercept, point.sample, low, high, target, size
+        )
+        point = replace(point, sample=sample)
+    problem.rows.clip(point.sample)  # exactly into the boxes
+    return point
 
 
 def exact_balance(
     problem: Problem,
     b: Vector,
     b0: float,
-    sample: Vector,
+    point: DualPoint,
     free: Indices,
     measured: PairProducts,
     outside: Indices | None = None,
@@ -172,7 +260,7 @@ def exact_balance(
         left[-1] = (abs(measured.total[0]) + measured.total[1]) * _UP
     if not left.any():
         return Balance()
-    moves = exact_moves(problem, sample, columns, left)
+    moves = exact_moves(problem, point, columns, left)
     if moves is None:
         return _charge_for_imbalance(problem, b, b0, free, measured)
     return Balance(moves)
@@ -191,13 +279,13 @@ def _charge_for_imbalance(
     return Balance(charge=charge * (1 + gamma(free.size)), radius=RADIUS)
 
 
-def exact_moves(problem: Problem, sample: Vector, columns: Indices, left: Vector) -> Moves | None:
+def exact_moves(problem: Problem, point: DualPoint, columns: Indices, left: Vector) -> Moves | None:
     """Return bounds on how far multipliers have to move for an exact balance.
 
     Parameters
     ----------
     problem : Problem
-    sample : ndarray of shape (n_samples,)
+    point : DualPoint
         Multipliers in their boxes.
     columns : ndarray of int
         The columns on which q has to be zero.
@@ -208,7 +296,10 @@ def exact_moves(problem: Problem, sample: Vector, columns: Indices, left: Vector
     -------
     Moves, or None if no such move could be shown to exist.
     """
-    design, boxes = problem.design, problem.dual_boxes
+    both = ConstraintMultipliers.of(problem, point, columns)
+    if both is not None:
+        return both.exact_moves(problem, left)
+    design, boxes, sample = problem.design, problem.dual_boxes, point.sample
     part = free_part(design, columns)
     if part is None or not part.is_sparse:
         free = None if part is None else part.view

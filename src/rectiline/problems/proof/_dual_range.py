@@ -16,7 +16,7 @@ import numpy as np
 
 from rectiline._typing import Indices, Vector
 from rectiline.problems._certificate import DualPoint
-from rectiline.problems.proof._balance import balance_free_columns
+from rectiline.problems.proof._balance import balanced_on
 
 if TYPE_CHECKING:
     from rectiline.problems._problem import Problem
@@ -43,7 +43,6 @@ def moved_into_dual_range(
     if problem.is_separable and not problem.columns.has_l1:
         return None
     region = problem.terms.region
-    box_low, box_high = problem.dual_boxes
     chosen = problem.terms.free_columns if free is None else free
     point, moved = dual, False
     if problem.fit_intercept:  # as the proof does: q is looked at where the multipliers balance
@@ -59,21 +58,8 @@ def moved_into_dual_range(
         chosen = np.union1d(chosen, outside)
         if not chosen.size or chosen.size > _MOST_COLUMNS:
             return None
-        target, terms = np.zeros((2, chosen.size + problem.fit_intercept))
-        target[: chosen.size] = (combined - np.clip(q, low, high))[chosen]
-        if region.has_rows:
-            terms[: chosen.size] = region.combined_size(point)[chosen]
-        sample, _ = balance_free_columns(
-            problem.design,
-            chosen.astype(np.intp),
-            problem.fit_intercept,
-            point.sample,
-            box_low,
-            box_high,
-            target,
-            terms,
-        )
-        point, moved = replace(point, sample=sample), True
+        wanted = np.clip(q, low, high)[chosen]
+        point, moved = balanced_on(problem, point, chosen.astype(np.intp), wanted=wanted), True
     return point if moved else None
 
 

@@ -306,12 +306,12 @@ def _exact_balance_of(pair: Pair, outside: Indices) -> Balance:
     """Return what it takes to balance free columns, and to bring q inside on others, exactly."""
     problem, b, b0, point, measured, free, *_ = pair
     if not outside.size:
-        return exact_balance(problem, b, b0, point.sample, free, measured)
+        return exact_balance(problem, b, b0, point, free, measured)
     low, high = problem.columns.dual_range
     q, error = measured.q
     excess = error + np.maximum(np.maximum(q - high, low - q), 0.0)
     left = excess[outside] * (1 + 4 * UNIT)
-    return exact_balance(problem, b, b0, point.sample, free, measured, outside, left)
+    return exact_balance(problem, b, b0, point, free, measured, outside, left)
 
 
 def _outside_by_rounding(

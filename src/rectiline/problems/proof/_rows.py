@@ -53,7 +53,7 @@ def row_terms(
     )
     # What the rows pay for that is rounding as well: at most about twice the losses' share of it.
     gap = max(gap - 2.0 * shrunk * abs(loss), 0.0)
-    terms = [Term(gap, upper), *_constraint_terms(measured, point, share)]
+    terms = [Term(gap, upper), *_constraint_terms(measured, point, balance, share)]
     if balance.charge > 0:
         terms.append(Term(0.0, balance.charge * share))
     at_zero = partial(term_at_zero, problem.rows, measured.arguments, frozen)
@@ -78,7 +78,9 @@ def term_at_zero(rows: _core.RowFunctions, at: Bounded, frozen: FrozenRows | Non
     return Term(value + far.value, upper + far.upper)
 
 
-def _constraint_terms(measured: PairProducts, point: DualPoint, share: float) -> list[Term]:
+def _constraint_terms(
+    measured: PairProducts, point: DualPoint, balance: Balance, share: float
+) -> list[Term]:
     """Return ``xi'(A b + c) + |nu|'|E b + f|``, violated inequalities counted as zero."""
     value, error = measured.residual
     if not value.size:
@@ -90,6 +92,7 @@ def _constraint_terms(measured: PairProducts, point: DualPoint, share: float) ->
     used = dual > 0  # an infinite error of an unused row does not matter
     margin = share * (1.0 + gamma(dual.size))
     gap = share * float(dual[used] @ sizes[used])
+    dual = dual + (0.0 if balance.moves is None else balance.moves.constraints)
     return [Term(gap, margin * float(dual[used] @ largest[used]))]
 
 

@@ -84,7 +84,7 @@ def _closed(
     radius = math.inf
     for k, (task, u, b0, point) in enumerate(pairs):
         measured = measure_task(k)
-        balance = exact_balance(task, u, b0, point.sample, _NO_COLUMNS, measured)
+        balance = exact_balance(task, u, b0, point, _NO_COLUMNS, measured)
         rows.append(row_terms(task, point, measured, balance))
         q[k], error[k] = measured.q
         if balance.moves is not None:
