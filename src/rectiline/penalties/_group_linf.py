@@ -42,7 +42,9 @@ class GroupedPenalty(Penalty):
     @property
     def groups(self) -> tuple[Indices, ...]:
         """The columns of each group, groups in the order of their first column."""
-        return tuple(np.split(self.grouping.columns, self.grouping.starts[1:]))
+        columns, starts = self.grouping.columns, self.grouping.starts
+        ends = [*starts[1:], columns.size]
+        return tuple(columns[start:end] for start, end in zip(starts, ends))
 
     # ---- the function and its dual ball ------------------------------------------------------
 

@@ -158,9 +158,7 @@ class Master:
         block = self._unit_block(self.units, first)
         scale = row_scale(block)
         self._row_scale = np.concatenate([self._row_scale, scale])
-        self._row_shift = np.concatenate(
-            [self._row_shift, self.directions.along(self._shift, first)]
-        )
+        self._row_shift = np.concatenate([self._row_shift, self._shift_of(block, first)])
         constraints = self._constraint_block(first)
         everything = np.concatenate([self.unit_columns, self._constraint_columns])
         entries = beside(scaled_rows(block, scale), constraints * scale[:, None])
@@ -178,6 +176,15 @@ class Master:
             part.data *= np.repeat(sign, np.diff(part.indptr))  # a copy: see `block`
             return sp.csr_array(part.T)
         return np.ascontiguousarray((part * sign[:, None]).T, dtype=np.float64)
+
+    def _shift_of(self, block: Block, first: int) -> Vector:
+        """Return ``a'X'base`` for directions whose entries in the units' columns are `block`.
+
+        With one unit for each sample the block is all that it takes; otherwise X is passed once.
+        """
+        if np.array_equal(self.sample[self.units], np.arange(self.n)):
+            return np.asarray(block @ (self._signed(self.units) * self.base))
+        return self.directions.along(self._shift, first)
 
     @cached_property
     def _shift(self) -> Vector:
