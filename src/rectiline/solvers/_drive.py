@@ -126,18 +126,18 @@ def solve(
     True
     """
     limits = checked_limits(tol, max_iter, time_limit, random_state, callback)
+    if not isinstance(problem, Problem):
+        raise TypeError(f"problem must be a rectiline.Problem; got {type(problem).__name__}.")
     # What overflows is not finite, and only finite pairs are ever certified.
     quiet, threads = np.errstate(all="ignore"), using_threads(n_threads)
     shows = verbose or progress_bar
     shown = showing(callback, verbose, progress_bar, tol) if shows else nullcontext(callback)
     with quiet, threads, shown as told:
-        if solver == "passes" or not _checked_kind(problem).is_in_memory:
+        if solver == "passes" or not problem.is_in_memory:
             check_takes_rows(solver, options)
-            family, earlier = [_checked_kind(problem)], [warm_start]
-            return solve_together(family, limits, [told], warm=earlier, **options)[0]
-        run, status, proof = _run(
-            problem, solver, options, limits, warm_start, told, session, polish
-        )
+            return solve_together([problem], limits, [told], warm=[warm_start], **options)[0]
+        warm = _warm_pair(problem, warm_start)
+        run, status, proof = _run(problem, solver, options, limits, warm, told, session, polish)
     warn_about(run, status, stacklevel=2)
     solution = answer_of(run, status, proof)
     if verbose:
@@ -148,20 +148,23 @@ def solve(
 def solve_quietly(
     problem: Problem,
     tol: float,
-    warm_start: Solution,
-    callback: Callback,
-    seed: int,
-    clock: Clock | None,
+    solver: str = "auto",
+    warm: Pair | None = None,
+    callback: Callback | None = None,
+    seed: int = 0,
+    clock: Clock | None = None,
 ) -> Solution:
     """Solve a part of a larger problem: no warnings, and under the clock of the whole."""
-    limits = checked_limits(tol, None, None, seed, callback)
-    return answer_of(*_run(problem, "auto", {}, limits, warm_start, callback, outer=clock))
+    limits = RunLimits(tol, None, None, seed)
+    if warm is not None:
+        warm = warm._replace(dual=_fitting_dual(problem, warm.dual))
+    return answer_of(*_run(problem, solver, {}, limits, warm, callback, outer=clock))
 
 
-def polish_quietly(problem: Problem, rough: Solution, seed: int, clock: Clock) -> Solution:
+def polish_quietly(problem: Problem, rough: Pair, author: str, seed: int, clock: Clock) -> Solution:
     """Make the answer of a part of a larger problem exact, without warnings."""
-    run = Run(problem, checked_limits(_ROUGHEST, None, None, seed, None), outer=clock)
-    run.best.keep(rough.coef, rough.intercept, rough.dual, rough.solver)
+    run = Run(problem, RunLimits(_ROUGHEST, None, None, seed), outer=clock)
+    run.best.keep(*rough, author)
     polish_answer(run, lambda: choose(problem, warm=True))
     return answer_of(run, Status.SOLVED, None)
 
@@ -171,27 +174,26 @@ def _run(
     solver: str,
     options: dict[str, Any],
     limits: RunLimits,
-    warm_start: Solution | None = None,
+    warm: Pair | None = None,
     callback: Callback | None = None,
     session: Session | None = None,
     wants_polish: bool = False,
     outer: Clock | None = None,
 ) -> tuple[Run, Status, InfeasibilityCertificate | None]:
     """Run the stages; return the run, how it ended, and the proof if there is no feasible point."""
-    given = warm_start is not None, session is not None, limits.max_iter is not None, bool(options)
-    passes_first = solver == "auto" and not any(given) and prefers_passes(_checked_kind(problem))
-    guess = _certificate_seconds(_checked_kind(problem))
+    given = warm is not None, session is not None, limits.max_iter is not None, bool(options)
+    passes_first = solver == "auto" and not any(given) and prefers_passes(problem)
+    guess = _certificate_seconds(problem)
     run = Run(problem, limits, callback, outer, guess, moved_into_dual_range)
     first = [_PASSES]
     if not passes_first:  # looking at the squares of sparse columns takes time
         try:
             with asked_at_checkpoints(run):
-                first = _plan(problem, solver, options, warm_start is not None, limits.tol)
+                first = _plan(problem, solver, options, warm is not None, limits.tol)
         except OutOfTime:
             run.check_answered(Status.TIME_LIMIT)
     if session is not None and not isinstance(session, Session):
         raise TypeError(f"session must be a rectiline.solvers.Session or None; got {session!r}.")
-    warm = _warm_pair(problem, warm_start)
     if problem.has_linear_term:
         run.falls = falling_direction
     proof = problem.terms.region.contradiction
@@ -261,18 +263,10 @@ def _without_a_solver(
     return None
 
 
-def _checked_kind(problem: Any) -> Problem:
-    """Return the problem, or say that it is none."""
-    if not isinstance(problem, Problem):
-        raise TypeError(f"problem must be a rectiline.Problem; got {type(problem).__name__}.")
-    return problem
-
-
 def _plan(
     problem: Problem, solver: str, options: dict[str, Any], warm: bool = False, tol: float = 1e-6
 ) -> list[Stage]:
     """Return the solvers to run in turn: the named one, or those of `choose`."""
-    _checked_kind(problem)
     if solver == "auto":
         if options:
             raise TypeError(
@@ -306,8 +300,13 @@ def _warm_pair(problem: Problem, warm: Solution | None) -> Pair | None:
         )
     if not np.isfinite(warm.coef).all():
         return None
+    intercept = warm.intercept if problem.fit_intercept else 0.0
+    return Pair(warm.coef, intercept, _fitting_dual(problem, warm.dual))
+
+
+def _fitting_dual(problem: Problem, dual: DualPoint) -> DualPoint:
+    """Return multipliers with zeros for constraint rows that they do not know."""
     rows = problem.constraint_rows
-    dual = warm.dual
-    if dual.inequality.size != rows.c.size or dual.equality.size != rows.f.size:
-        dual = DualPoint(dual.sample, np.zeros(rows.c.size), np.zeros(rows.f.size))
-    return Pair(warm.coef, warm.intercept if problem.fit_intercept else 0.0, dual)
+    if dual.inequality.size == rows.c.size and dual.equality.size == rows.f.size:
+        return dual
+    return DualPoint(dual.sample, np.zeros(rows.c.size), np.zeros(rows.f.size))

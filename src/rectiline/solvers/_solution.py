@@ -22,6 +22,7 @@ from rectiline.problems.proofs import (
     with_constraints,
 )
 from rectiline.solvers._base import Progress
+from rectiline.solvers._best import NOTHING
 from rectiline.solvers._status import Status
 
 if TYPE_CHECKING:
@@ -181,40 +182,32 @@ def answer_of(run: Any, status: Status, proof: InfeasibilityCertificate | None) 
     """Return the answer of a run; `proof` says that there is no feasible point."""
     best = run.best
     problem = run.problem if isinstance(run.problem, Problem) else run.problem.problem
-    about: dict[str, Any] = {
-        "status": status,
-        "seconds": run.clock.seconds,
-        "problem": problem,
-        "feature_names": problem.feature_names,
-    }
-    if proof is not None:
-        n = problem.n_samples if problem.is_in_memory else 0
+    author, reasons, certificate = best.author, run.reasons, best.certificate
+    if proof is None:
+        assert best.pair is not None
+        coef, intercept, dual = best.pair
+        if isinstance(dual, DualPoint):
+            dual = with_constraints(problem, coef, dual)
+    else:
+        author, reasons, certificate = "none", ["the constraints contradict each other"], NOTHING
         proof = contradiction_in_words(proof, problem.constraint_rows, problem.feature_names)
-        return Solution(
-            coef=np.full(problem.n_features, math.nan),
-            intercept=math.nan,
-            solver="none",
-            n_iter=0,
-            dual=DualPoint(np.zeros(n), proof.inequality, proof.equality),
-            certificate=Certificate(math.inf, math.inf, math.inf, math.inf),
-            reason="the constraints contradict each other",
-            infeasibility=proof,
-            **about,
-        )
-    assert best.pair is not None
-    coef, intercept, dual = best.pair
-    if isinstance(dual, DualPoint):
-        dual = with_constraints(problem, coef, dual)
+        n = problem.n_samples if problem.is_in_memory else 0
+        coef, intercept = np.full(problem.n_features, math.nan), math.nan
+        dual = DualPoint(np.zeros(n), proof.inequality, proof.equality)
     return Solution(
         coef=coef,
         intercept=intercept,
-        solver=best.author,
+        status=status,
+        solver=author,
         n_iter=run.n_iter,
+        seconds=run.clock.seconds,
         dual=dual,
-        certificate=best.certificate,
-        reason="; then ".join(run.reasons),
+        certificate=certificate,
+        reason="; then ".join(reasons),
         history=tuple(run.history),
+        infeasibility=proof,
+        problem=problem,
+        feature_names=problem.feature_names,
         direction=run.direction,
-        **about,
         **run.counted(),
     )

@@ -15,12 +15,9 @@ import numpy as np
 from rectiline._polling import Clock, asked_at_checkpoints, who_is_asked
 from rectiline._thread_count import using_threads
 from rectiline._typing import Matrix, Vector
-from rectiline.problems import Certificate, DualPoint, MultiTaskProblem
-from rectiline.problems.forms import Task
-from rectiline.solvers._base import Progress
+from rectiline.problems import DualPoint, MultiTaskProblem
+from rectiline.solvers._base import Pair, Progress
 from rectiline.solvers._drive import solve_quietly
-from rectiline.solvers._solution import Solution
-from rectiline.solvers._status import Status
 from rectiline.solvers.multitask._held import Held, task_curvature
 from rectiline.solvers.multitask._settle import Answer, settle
 
@@ -149,10 +146,14 @@ class TaskSteps:
         """Solve one task whatever its rows do."""
         task = self.problem.tasks[t]
         program = task.step(held.space, held.eta, held.strength, start)
-        warm = _warm(task, near, t, program.variable(near.coef[:, t]))
+        n, duals = task.design.n_samples, near.dual
+        dual = task.terms.region.zero_dual(n) if duals is None else duals[t]
+        warm = Pair(program.variable(near.coef[:, t]), float(near.intercept[t]), dual)
         size = abs(program.problem.objective(warm.coef, warm.intercept))
         tol = min(max(gap / max(size, 1e-300), _TIGHTEST), _LOOSEST)
-        found = solve_quietly(program.problem, tol, warm, _Patience(), self.seed, self.clock)
+        found = solve_quietly(
+            program.problem, tol, "auto", warm, _Patience(), self.seed, self.clock
+        )
         return program.coef(found.coef), found.intercept, found.dual
 
     def loss(self, coef: Matrix, intercept: Vector) -> float:
@@ -192,14 +193,3 @@ class _Patience:
         else:
             self.waited += 1
         return self.waited >= 12 and self.best < 1e-6
-
-
-def _warm(task: Task, near: Block, t: int, variable: Vector) -> Solution:
-    if near.dual is None:
-        n = task.design.n_samples
-        dual = task.terms.region.zero_dual(n)
-    else:
-        dual = near.dual[t]
-    nothing = Certificate(0.0, 0.0, 0.0)
-    b = float(near.intercept[t])
-    return Solution(variable, b, Status.STOPPED, "warm", 0, 0.0, dual, nothing)

@@ -13,11 +13,10 @@ from rectiline._typing import Matrix, Vector
 from rectiline.exceptions import InfeasibleError, UnsupportedProblemError
 from rectiline.problems import Certificate, DualPoint, MultiTaskProblem
 from rectiline.solvers._arguments import checked_limits, solver_kind
-from rectiline.solvers._base import Callback, Progress, Stage
+from rectiline.solvers._base import Callback, Pair, Progress, Stage
 from rectiline.solvers._drive import polish_quietly
 from rectiline.solvers._names import check_not_gone
 from rectiline.solvers._run import Run
-from rectiline.solvers._solution import Solution
 from rectiline.solvers._status import Status, warn_about
 from rectiline.solvers.multitask._blocks import Space
 from rectiline.solvers.multitask.bcd import BCD
@@ -239,10 +238,9 @@ def _polish_tasks(run: Run) -> None:
     columns, levels, duals = [], [], []
     for t, task in enumerate(problem.tasks):
         step = task.step(space, problem.penalty.eta, 2.0 * problem.penalty.scale)
-        v, b = step.variable(coef[:, t]), float(intercept[t])
-        proof, point = step.problem.prove(v, b, dual[t])
-        rough = Solution(v, b, Status.SOLVED, run.best.author, 0, 0.0, point, proof)
-        found = polish_quietly(step.problem, rough, run.limits.seed, run.clock)
+        rough = Pair(step.variable(coef[:, t]), float(intercept[t]), dual[t])
+        seed, author = run.limits.seed, run.best.author
+        found = polish_quietly(step.problem, rough, author, seed, run.clock)
         run.n_iter += found.n_iter
         columns.append(step.coef(found.coef))
         levels.append(found.intercept)

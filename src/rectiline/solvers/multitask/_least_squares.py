@@ -13,9 +13,9 @@ the same step is solved for its multipliers: with ``K = X S X'`` and ``e`` the r
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
-from scipy import linalg
 
 from rectiline._polling import Clock, checkpoint
 from rectiline._typing import Matrix, Vector
@@ -65,15 +65,25 @@ class LeastSquaresSteps:
         self.members = list(groups.values())
         gathered = in_threads(n_threads, self._gather, range(len(self.members)))
         self.gram = np.stack([g for g, _ in gathered]) if gathered else np.zeros((0, d, d))
+        # All groups are solved at once: those with fewer tasks repeat their first one.
+        widest = max(map(len, self.members), default=0)
+        padded = [tasks + tasks[:1] * (widest - len(tasks)) for tasks in self.members]
+        self.order = np.array(padded, dtype=np.intp).reshape(len(padded), widest)
+        sizes = np.array([len(tasks) for tasks in self.members])
+        self.is_own = np.arange(widest) < sizes[:, None, None]
         width = problem.n_tasks if gathered else 0
-        self.means, self.right = np.zeros((d, width)), np.zeros((d, width))
+        self.means, right = np.zeros((d, width)), np.zeros((d, width))
         self.level = np.zeros(problem.n_tasks)
-        self.spread = np.zeros(problem.n_tasks)
+        self.spread = 0.0
         for tasks, (_, parts) in zip(self.members, gathered):
-            for t, (mean, right, level, spread) in zip(tasks, parts):
-                self.means[:, t], self.right[:, t] = mean, right
-                self.level[t], self.spread[t] = level, spread
-        self.alone = all(len(tasks) == 1 for tasks in self.members)
+            for t, (mean, pull, level, spread) in zip(tasks, parts):
+                self.means[:, t], right[:, t], self.level[t] = mean, pull, level
+                self.spread += spread
+        self.right = self._by_group(right)
+
+    def _by_group(self, coef: Matrix) -> Any:
+        """Return one column for each task as one matrix for each group."""
+        return coef[:, self.order].swapaxes(0, 1)
 
     def _gather(self, k: int) -> tuple[Matrix, list[tuple[Vector, Vector, float, float]]]:
         """Return the centred Gram matrix of a group, and what its tasks add to it."""
@@ -114,22 +124,13 @@ class LeastSquaresSteps:
         return block
 
     def _solve_gram(self, coef: Matrix, ridge: Matrix, start: Matrix | None) -> None:
-        a = self.curvature_of_loss
-        if self.alone:
-            order = [tasks[0] for tasks in self.members]
-            right = a * self.right[:, order].T
-            if start is not None:
-                right = right - a * np.einsum("kde,ek->kd", self.gram, start[:, order])
-            found = np.linalg.solve(a * self.gram + ridge, right[..., None])[..., 0].T
-            coef[:, order] = found if start is None else start[:, order] + found
-            return
-        for gram, tasks in zip(self.gram, self.members):
-            right = a * self.right[:, tasks]
-            if start is not None:
-                right = right - a * (gram @ start[:, tasks])
-            factor = linalg.cho_factor(a * gram + ridge, lower=True, check_finite=False)
-            found = linalg.cho_solve(factor, right, check_finite=False)
-            coef[:, tasks] = found if start is None else start[:, tasks] + found
+        a, goal = self.curvature_of_loss, self.right
+        if start is not None:
+            goal = goal - self.gram @ self._by_group(start)
+        found = np.linalg.solve(a * self.gram + ridge, a * goal)
+        if start is not None:
+            found = self._by_group(start) + found
+        coef[:, self.order] = found.swapaxes(0, 1)
 
     def _kernel_step(self, t: int, held: Held, start: Matrix | None) -> tuple[Vector, float]:
         task, (a, y) = self.problem.tasks[t], self.targets[t]
@@ -149,18 +150,9 @@ class LeastSquaresSteps:
 
     def loss(self, coef: Matrix, intercept: Vector) -> float:
         """Return the sum of the losses, for the best intercepts where the Gram form is at hand."""
-        total = 0.0
-        for gram, tasks in zip(self.gram, self.members) if not self.alone else ():
-            U = coef[:, tasks]
-            total += float(np.sum(U * (gram @ U - 2.0 * self.right[:, tasks])))
-            total += float(self.spread[tasks].sum())
-        if self.alone and self.members:
-            order = [tasks[0] for tasks in self.members]
-            U = np.ascontiguousarray(coef[:, order].T)
-            images = (self.gram @ U[..., None])[..., 0]
-            total += float(np.sum(U * (images - 2.0 * self.right[:, order].T)))
-            total += float(self.spread[order].sum())
-        total *= 0.5 * self.curvature_of_loss
+        U = self._by_group(coef)
+        total = float(np.sum(self.is_own * U * (self.gram @ U - 2.0 * self.right)))
+        total = 0.5 * self.curvature_of_loss * (total + self.spread)
         for t in self.few_rows:
             task, (a, y) = self.problem.tasks[t], self.targets[t]
             miss = task.design.dot(np.ascontiguousarray(coef[:, t])) + intercept[t] - y

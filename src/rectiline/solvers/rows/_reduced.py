@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -11,7 +10,6 @@ import numpy as np
 from rectiline import _core
 from rectiline._polling import time_left
 from rectiline._typing import Matrix, Vector
-from rectiline.exceptions import ConvergenceWarning
 from rectiline.problems import DualPoint, Problem
 from rectiline.problems.blocks import NearRows, Totals, with_frozen_rows
 from rectiline.problems.forms import FormPoint, RectifiedForm
@@ -176,24 +174,15 @@ def _gap(near: Problem, frozen: Frozen, found: Reduced) -> float:
 
 def _solve_as_rows(near: Problem, frozen: Frozen, objective: float, target: float) -> Reduced:
     """Return the answer with frozen rows stated as rows of a problem, which any solver takes."""
+    from rectiline.solvers._drive import solve_quietly
+
     centre = (frozen.coef, frozen.intercept)
     whole = with_frozen_rows(
         near, centre, frozen.gradient, frozen.total, frozen.curvature, frozen.loss
     )
     size = abs(whole.objective(*centre))
     tol = float(np.clip(target * abs(objective) / max(size, 1e-300), 1e-13, 1e-2))
-    coef, intercept, dual, relative_gap = solve_quietly(whole, "auto", tol)
-    dual = replace(dual, sample=dual.sample[: near.n_samples])
-    return Reduced(coef, intercept, dual, relative_gap * size / max(abs(objective), 1e-300))
-
-
-def solve_quietly(
-    problem: Problem, solver: str, tol: float
-) -> tuple[Vector, float, DualPoint, float]:
-    """Return coefficients, intercept, multipliers and relative gap; a proof on all rows decides."""
-    from rectiline.solvers import solve
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        found = solve(problem, solver, tol=tol)
-    return found.coef, found.intercept, found.dual, found.certificate.relative_gap
+    found = solve_quietly(whole, tol)
+    dual = replace(found.dual, sample=found.dual.sample[: near.n_samples])
+    gap = found.certificate.relative_gap * size / max(abs(objective), 1e-300)
+    return Reduced(found.coef, found.intercept, dual, gap)

@@ -21,7 +21,6 @@ from rectiline.solvers._row_plan import RowPlan
 from rectiline.solvers.newton import Newton
 from rectiline.solvers.rows._draw import RowSample
 from rectiline.solvers.rows._reach import first_split
-from rectiline.solvers.rows._reduced import solve_quietly
 from rectiline.solvers.rows._row_run import RowRun
 from rectiline.solvers.rows._sample import Sample, draw
 
@@ -140,7 +139,10 @@ def _scale_rows(sample: Sample, problem: Problem) -> NDArray[np.int64]:
 
 
 def _solve(sample: Sample) -> SampleAnswer:
+    from rectiline.solvers._drive import solve_quietly
+
     problem = sample.problem
     solver = "newton" if Newton.refuses(problem) is None else "auto"
-    coef, intercept, _, _ = solve_quietly(problem, solver, _SAMPLE_TOL)
-    return SampleAnswer(coef, intercept, problem.objective(coef, intercept))
+    found = solve_quietly(problem, _SAMPLE_TOL, solver)
+    objective = problem.objective(found.coef, found.intercept)
+    return SampleAnswer(found.coef, found.intercept, objective)
