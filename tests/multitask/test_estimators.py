@@ -17,9 +17,9 @@ from rectiline.estimators.multitask import (
     MultiTaskClassifierCV,
     MultiTaskRegressor,
     MultiTaskRegressorCV,
-    _cv,
 )
 from rectiline.exceptions import ConvergenceWarning
+from rectiline.problems import MultiTaskProblem
 
 SMALL = {"alphas": (1.0,), "betas": (0.1,), "cv": 2}
 
@@ -362,10 +362,10 @@ def test_candidates_that_time_leaves_out_have_infinite_losses(n_jobs, monkeypatc
     rng = np.random.default_rng(0)
     X, Y = rng.normal(size=(60, 4)), rng.normal(size=(60, 3))
 
-    def too_late(self):
+    def too_late(self, weight):
         raise OutOfTime
 
-    monkeypatch.setattr(_cv._FoldJob, "training_problem", too_late)
+    monkeypatch.setattr(MultiTaskProblem, "with_sample_weight", too_late)
     model = MultiTaskRegressorCV(cv=3, time_limit=100.0, n_jobs=n_jobs).fit(X, Y)
     assert np.isinf(model.loss_path_).all()
     assert np.isneginf(model.cv_results_["mean_test_score"]).all()

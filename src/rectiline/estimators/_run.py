@@ -5,20 +5,18 @@ Constraints that contradict each other are told in the names of the columns.
 
 from __future__ import annotations
 
-import time
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from joblib import effective_n_jobs
 from sklearn.utils import check_random_state
 
 from rectiline._polling import Clock
 from rectiline.estimators._show import FitReport
 from rectiline.exceptions import ConvergenceWarning, InfeasibleError
-from rectiline.paths import in_threads
+from rectiline.paths import FairShares, in_threads
 from rectiline.problems import DualPoint, Problem
 from rectiline.solvers import Solution, Status, check_takes_rows, solve, solve_family
 
@@ -90,10 +88,8 @@ def solve_all(
     count = len(problems)
     if len(warm) != count:
         warm = ()
-    ends = None if options.time_limit is None else time.perf_counter() + options.time_limit
     n_jobs = 1 if options.n_jobs is None or count == 1 else options.n_jobs
-    workers = 1 if n_jobs == 1 else min(effective_n_jobs(n_jobs), count)
-    waiting = list(range(count))  # taking one off is atomic
+    shares = FairShares(options.time_limit, count, n_jobs)
     if not problems[0].is_in_memory:
         return _solve_family(problems, options, report, warm)
     are_shared = not warm and _may_share_passes(problems, options)
@@ -105,17 +101,12 @@ def solve_all(
     def one(index: int) -> Solution:
         if are_shared and warm[index].status == "solved":
             return warm[index]
-        share = None
-        if ends is not None:
-            rounds = -(-len(waiting) // workers)  # how often the time left has to be shared out
-            share = max((ends - time.perf_counter()) / max(rounds, 1), 1e-6)
-        waiting.pop()
         solution = solve(
             problems[index],
             warm_start=_usable(warm[index], problems[index]) if warm else None,
             callback=None if report is None else report.for_problem(index),
             polish=options.polish,
-            **options.keywords(share),
+            **options.keywords(shares.next()),
         )
         raise_if_infeasible(solution)
         if report is not None:

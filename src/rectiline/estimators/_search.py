@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
-from functools import cache
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
@@ -22,16 +22,10 @@ from rectiline._polling import Clock, asked_at_checkpoints
 from rectiline._typing import Mask, Vector
 from rectiline.estimators._base import BaseLinear
 from rectiline.estimators._check import checked_fit
-from rectiline.estimators._parameters import adapted, is_adaptive
+from rectiline.estimators._parameters import adapted
 from rectiline.estimators._run import RunOptions, solve_all
 from rectiline.estimators._scores import ScoreFold, SummedScore, scorer_of
-from rectiline.estimators._search_folds import (
-    OTHER_PARTS,
-    Chosen,
-    FoldSearch,
-    MakeProblem,
-    Search,
-)
+from rectiline.estimators._search_folds import OTHER_PARTS, Chosen, FoldSearch, Search
 from rectiline.estimators._search_rows import search_on_rows
 from rectiline.estimators._show import FitReport
 from rectiline.estimators._tasks import FitData, Task
@@ -105,32 +99,19 @@ class SearchMixin(BaseLinear):
         options = RunOptions.of(self, clock)
         if data.rows is not None:
             return search_on_rows(self, data, params, options, clock)
-        folds = self._folds(data, params)
-        ratios, n_tasks = self._ratios(), len(data.tasks)
+        folds, ratios = self._folds(data, params), self._ratios()
         parts = len(ratios) * len(folds)
-        report = FitReport(self, n_tasks * (parts + 1), data.X, data.y, kind="path")
+        report = FitReport(self, len(data.tasks) * (parts + 1), data.X, data.y, kind="path")
         limit = self.time_limit
         share = None if limit is None else limit / (parts + OTHER_PARTS)
-
-        @cache
-        def on_all(task: int, ratio: float | None) -> Problem:
-            return self._path_problem(data, data.tasks[task], ratio)
-
-        def make(task: int, ratio: float | None, keep: Mask | None) -> Problem:
-            whole = on_all(task, ratio)
-            if keep is None:
-                return whole
-            one = data.tasks[task]
-            if data.constraints or is_adaptive(self) or one.samples is not None:
-                return self._path_problem(data, one, ratio, keep)  # these look at the samples
-            factor = self._path_factor(data.kept_weight(keep))
-            return whole.with_sample_weight(data.loss_weights(one, factor, keep))
-
         with asked_at_checkpoints(Clock.with_grace(share)):
-            strengths = [self._grid(make, ratio, n_tasks) for ratio in ratios]
-        return FoldSearch(
-            self, data, len(folds), ratios, strengths, options, report, make=make, folds=folds
-        )
+            on_all = self._path_problems(data, ratios)
+            grids = [self._grid(*pair) for pair in zip(ratios, on_all, strict=True)]
+        return FoldSearch(self, data, len(folds), ratios, on_all, grids, options, report, folds)
+
+    def _path_problems(self, data: FitData, ratios: list[float | None]) -> list[list[Problem]]:
+        """Return the problems of the paths on all the data, for each mix and task."""
+        return [[self._path_problem(data, task, ratio) for task in data.tasks] for ratio in ratios]
 
     def _path_problem(
         self, data: FitData, task: Task, ratio: float | None, keep: Mask | None = None
@@ -151,7 +132,7 @@ class SearchMixin(BaseLinear):
             return [None]
         return [0.5] if self.l1_ratios is None else [float(one) for one in self.l1_ratios]
 
-    def _grid(self, make: MakeProblem, ratio: float | None, n_tasks: int) -> Vector:
+    def _grid(self, ratio: float | None, problems: Iterable[Problem]) -> Vector:
         """Return the strengths to try for one mix, from large to small."""
         penalty = self._penalty(l1_ratio=ratio)
         if isinstance(penalty, Fused):
@@ -162,7 +143,6 @@ class SearchMixin(BaseLinear):
         if penalty is None or penalty.is_zero:
             raise ValueError(f"penalty={self.penalty!r}: there is no strength to choose.")
         name = f"{self._searched}s"
-        problems = (make(task, ratio, None) for task in range(n_tasks))
         given = getattr(self, name)
         if isinstance(given, int | np.integer) and not isinstance(given, bool):
             grids = [default_strengths(problem, int(given)) for problem in problems]

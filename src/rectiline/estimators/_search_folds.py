@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -14,16 +13,14 @@ from numpy.typing import NDArray
 
 from rectiline._polling import Clock
 from rectiline._typing import Indices, Mask, Vector
+from rectiline.estimators._parameters import is_adaptive
 from rectiline.estimators._run import RunOptions, raise_if_infeasible
 from rectiline.estimators._show import FitReport
 from rectiline.estimators._tasks import FitData
 from rectiline.exceptions import ConvergenceWarning, NoAnswerError
-from rectiline.paths import FoldJob, Path, fold_paths
+from rectiline.paths import FairShares, Path, in_threads, path
 from rectiline.problems import Problem
 from rectiline.solvers import Solution, central_intercept
-
-# (task, l1_ratio, samples that count) -> problem; None keeps every sample
-MakeProblem = Callable[[int, float | None, Mask | None], Problem]
 
 OTHER_PARTS = 3  # of a search besides its folds: scores, the path on all data, the last fit
 _MOST_SCORED = 4_000_000  # predictions made at once
@@ -48,6 +45,8 @@ class Search(ABC):
 
     Attributes
     ----------
+    on_all : list of list of Problem
+        The problems on all the data, at their unit strength, for each mix and task.
     strengths : list of ndarray
         One grid per mix, from large to small.
     """
@@ -56,6 +55,7 @@ class Search(ABC):
     data: FitData
     n_folds: int
     l1_ratios: list[float | None]
+    on_all: list[list[Problem]]
     strengths: list[Vector]
     options: RunOptions
     report: FitReport
@@ -119,74 +119,80 @@ class Search(ABC):
 
 @dataclass(frozen=True, eq=False)
 class FoldSearch(Search):
-    """A search on arrays in memory: a path on the training part of each fold."""
+    """A search on arrays in memory: a path on the training part of each fold.
 
-    make: MakeProblem
+    A held-out sample keeps its row and gets the weight zero, so that nothing is copied.
+    """
+
     folds: list[tuple[Indices, Indices]]
 
-    def _job(self, task: int, ratio: int, fold: int | None) -> FoldJob:
+    def _problem(self, ratio: int, task: int, keep: Mask | None) -> Problem:
+        """Return the problem of a path; samples not kept have no weight."""
+        model, data, one = self.model, self.data, self.data.tasks[task]
+        if keep is None:
+            return self.on_all[ratio][task]
+        if data.constraints or is_adaptive(model) or one.samples is not None:
+            # These look at the samples.
+            made: Problem = model._path_problem(data, one, self.l1_ratios[ratio], keep)
+            return made
+        factor = model._path_factor(data.kept_weight(keep))
+        return self.on_all[ratio][task].with_sample_weight(data.loss_weights(one, factor, keep))
+
+    def _path(self, ratio: int, fold: int | None, task: int, seconds: float | None) -> Path:
         """Return the path of one task and mix, on the training part of a fold or on all data."""
-        keep = None
-        index = len(self.l1_ratios) * self.n_folds
+        clock, keep, place = Clock(seconds), None, len(self.l1_ratios) * self.n_folds
         if fold is not None:
             keep = np.zeros(self.data.n_samples, dtype=bool)
             keep[self.folds[fold][0]] = True
-            index = ratio * self.n_folds + fold
-        index = index * self.n_tasks + task
-
-        def end(problem: Problem, found: Path) -> Path:
-            self.report.ended(index, found)
-            for solution in found:
-                raise_if_infeasible(solution)
-            if fold is None:
-                return found
-            # Central intercepts, as in a fit, so that scores do not depend on which of several
-            # equally good ones a solver came to. Multipliers take more memory than X.
-            central = []
-            for one in found:
-                middle = central_intercept(problem, one.coef, one.intercept, one.dual)
-                central.append(replace(one, intercept=middle, problem=None))
-            return replace(found, solutions=tuple(central)).without_duals()
-
-        return FoldJob(
-            partial(self.make, task, self.l1_ratios[ratio], keep),
-            self.strengths[ratio],
-            partial(self.report.for_problem, index),
-            end,
-        )
-
-    def _paths(self, jobs: list[FoldJob], seconds: float | None) -> list[Any]:
+            place = ratio * self.n_folds + fold
+        number = place * self.n_tasks + task
+        callback = self.report.for_problem(number)
+        problem, grid = self._problem(ratio, task, keep), self.strengths[ratio]
         tol = max(self.model.fold_tol or 0.0, self.options.tol)
-        keywords = self.options.keywords(seconds) | {"tol": tol}
-        return fold_paths(jobs, n_jobs=self.options.n_jobs, **keywords)
+        options = self.options.keywords(clock.remaining) | {"tol": tol}
+        try:
+            found = path(problem, grid, callback=callback, **options)
+        except NoAnswerError:  # other folds may have had more time
+            found = Path(grid[:0], ())
+        self.report.ended(number, found)
+        for solution in found:
+            raise_if_infeasible(solution)
+        if fold is None:
+            return found
+        # Central intercepts, as in a fit, so that scores do not depend on which of several
+        # equally good ones a solver came to. Multipliers take more memory than X.
+        central = []
+        for one in found:
+            middle = central_intercept(problem, one.coef, one.intercept, one.dual)
+            central.append(replace(one, intercept=middle, problem=None))
+        return replace(found, solutions=tuple(central)).without_duals()
+
+    def _paths(
+        self, parts: list[tuple[int, int | None]], limit: float | None
+    ) -> list[tuple[Path, ...]]:
+        """Return the paths of all tasks for each pair of a mix and a fold."""
+        jobs = [(*part, task) for part in parts for task in range(self.n_tasks)]
+        shares = FairShares(limit, len(jobs), self.options.n_jobs)
+        found = in_threads(lambda job: self._path(*job, shares.next()), jobs, self.options.n_jobs)
+        return list(zip(*[iter(found)] * self.n_tasks, strict=True))
 
     def _paths_on_all(self, ratio: int, limit: float | None) -> tuple[Path, ...]:
-        return tuple(
-            self._paths([self._job(task, ratio, None) for task in range(self.n_tasks)], limit)
-        )
+        return self._paths([(ratio, None)], limit)[0]
 
     def _score(self, scores: Vector, seconds: Vector, limit: float | None) -> None:
-        ratios = range(len(self.l1_ratios))
-        jobs = [
-            self._job(task, ratio, fold)
-            for ratio in ratios
-            for fold in range(self.n_folds)
-            for task in range(self.n_tasks)
-        ]
-        found, score_of = iter(self._paths(jobs, limit)), self.model._score_of(self.data)
-        for ratio in ratios:
-            for fold, (_, test) in enumerate(self.folds):
-                trained = [next(found) for _ in range(self.n_tasks)]
-                size = min(map(len, trained))
-                coefs = np.stack([one.coefs[:size] for one in trained], axis=1)
-                intercepts = np.stack([one.intercepts[:size] for one in trained], axis=1)
-                score = score_of(test)
-                at_once = max(1, _MOST_SCORED // (max(test.size, 1) * self.n_tasks))
-                for first in range(0, size, at_once):
-                    some = slice(first, min(first + at_once, size))
-                    scores[ratio, some, fold] = score(coefs[some], intercepts[some])
-                for one in trained:
-                    seconds[ratio, :size, fold] += [point.seconds for point in one[:size]]
+        parts = list(product(range(len(self.l1_ratios)), range(self.n_folds)))
+        found, score_of = self._paths(parts, limit), self.model._score_of(self.data)
+        for (ratio, fold), trained in zip(parts, found, strict=True):
+            test, size = self.folds[fold][1], min(map(len, trained))
+            coefs = np.stack([one.coefs[:size] for one in trained], axis=1)
+            intercepts = np.stack([one.intercepts[:size] for one in trained], axis=1)
+            score = score_of(test)
+            at_once = max(1, _MOST_SCORED // (max(test.size, 1) * self.n_tasks))
+            for first in range(0, size, at_once):
+                some = slice(first, min(first + at_once, size))
+                scores[ratio, some, fold] = score(coefs[some], intercepts[some])
+            for one in trained:
+                seconds[ratio, :size, fold] += [point.seconds for point in one[:size]]
 
 
 def score_table(

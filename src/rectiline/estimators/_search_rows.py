@@ -56,10 +56,9 @@ def search_on_rows(
     )
     check_takes_rows(options.solver, options.solver_options)
     score = _checked_score(model, data)
-    sample, n_tasks = sample_rows(data.rows, options.seed), len(data.tasks)
+    sample = sample_rows(data.rows, options.seed)
 
-    def on_sample(task: int, ratio: float | None, keep: None) -> Problem:
-        problem: Problem = model._path_problem(data, data.tasks[task], ratio)
+    def on_sample(problem: Problem) -> Problem:
         near = NearRows(
             sample.rows, sample.block.X, problem.samples.of_block(sample.block, sample.rows)
         )
@@ -67,14 +66,15 @@ def search_on_rows(
         return near.problem(problem.terms, factor * near.samples.weight * sample.stands_for)
 
     n_folds, ratios = _n_folds(model.cv), model._ratios()
-    grids = [model._grid(on_sample, ratio, n_tasks) for ratio in ratios]
-    at_once = max(1, _MEMBERS // ((n_folds + 1) * n_tasks))
+    on_all = model._path_problems(data, ratios)
+    pairs = zip(ratios, on_all, strict=True)
+    grids = [model._grid(ratio, map(on_sample, problems)) for ratio, problems in pairs]
+    at_once = max(1, _MEMBERS // ((n_folds + 1) * len(data.tasks)))
     rounds = sum(-(-grid.size // at_once) for grid in grids)
     report = FitReport(model, rounds, kind="round")
     constants = _loss_constants(data, score, n_folds) if score.losses else []
-    return RowSearch(
-        model, data, n_folds, ratios, grids, options, report, clock, score, at_once, constants
-    )
+    given = (model, data, n_folds, ratios, on_all, grids, options, report)
+    return RowSearch(*given, clock, score, at_once, constants)
 
 
 def _n_folds(cv: Any) -> int:
@@ -139,7 +139,7 @@ class RowSearch(Search):
         for ratio, grid in enumerate(self.strengths):
             began = time.perf_counter()
             found: list[list[Solution]] = [[] for _ in range(self.n_tasks)]
-            bases = self._on_folds(self.l1_ratios[ratio])
+            bases = self._on_folds(self.on_all[ratio])
             for first in range(0, grid.size, self.at_once):
                 some = slice(first, min(first + self.at_once, grid.size))
                 parts = self._solve(bases, ratio, grid[some], next(rounds), scores[ratio, some])
@@ -150,12 +150,11 @@ class RowSearch(Search):
             elapsed = time.perf_counter() - began
             self.solved.append(tuple(Path(grid, tuple(one), elapsed) for one in found))
 
-    def _on_folds(self, ratio: float | None) -> list[tuple[Problem, float]]:
+    def _on_folds(self, whole: list[Problem]) -> list[tuple[Problem, float]]:
         """Return the problems of all tasks without each fold in turn, then those on all rows.
 
         Each comes with the factor on its losses.
         """
-        whole = [self.model._path_problem(self.data, task, ratio) for task in self.data.tasks]
         total, parts = self.data.total, list[tuple[Problem, float]]()
         for fold in range(self.n_folds):
             held = float(self.constants[fold][0, 0]) if self.constants else 0.0

@@ -96,6 +96,8 @@ class Path:
         return html_table(f"Path, {self.seconds:.3g} s", [header, *rows])
 
     def __repr__(self) -> str:
+        if not self.solutions:
+            return "Path(no strengths)"
         solved = sum(one.status == Status.SOLVED for one in self.solutions)
         return (
             f"Path({len(self)} strengths from {self.strengths[0]:.4g} to {self.strengths[-1]:.4g}, "

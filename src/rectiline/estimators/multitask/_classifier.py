@@ -106,7 +106,7 @@ class MultiTaskClassifier(ClassifierMixin, MultiTaskModel):  # type: ignore[misc
         if scores.ndim == 2:
             named = [_named(s, k) for s, k in zip(scores.T, self._labels)]
             return np.stack(named, axis=1)
-        codes = place_tasks(tasks, scores.size, self.tasks_)
+        _, codes = place_tasks(tasks, scores.size, self.tasks_)
         return np.array([_named(s, self._labels[t]) for s, t in zip(scores, codes)])
 
     def score(self, X: Any, y: Any, tasks: Any = None, sample_weight: Any = None) -> float:

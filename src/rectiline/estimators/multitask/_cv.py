@@ -8,8 +8,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
-from functools import partial
 from itertools import product
 from numbers import Integral
 from typing import Any, Unpack
@@ -30,7 +28,7 @@ from rectiline.estimators.multitask._model import MultiTaskModel, SharedText
 from rectiline.estimators.multitask._regressor import MultiTaskRegressor
 from rectiline.exceptions import ConvergenceWarning
 from rectiline.losses import Loss
-from rectiline.paths import in_threads
+from rectiline.paths import FairShares, in_threads
 from rectiline.penalties import SharedSubspace
 from rectiline.problems import MultiTaskProblem
 from rectiline.solvers.multitask import MultiTaskSolution
@@ -59,16 +57,19 @@ class MultiTaskSearch(MultiTaskModel):
             if not len(values) or not all(0.0 < float(value) < np.inf for value in values):
                 raise ValueError(f"{name}={values!r}: must hold finite numbers > 0.")
         candidates = [SharedSubspace(*one) for one in grid]
-        held_out = list(_folds(data, self.cv, seed_of(self.random_state)))
-        jobs = [
-            _FoldJob(problem, data.weight, data.targets, masks, Clock.with_grace(seconds))
-            for masks, seconds in zip(held_out, self._shares(len(held_out), clock), strict=True)
-        ]
+        folds = list(_folds(data, self.cv, seed_of(self.random_state)))
+        left = clock.remaining
+        for_folds = None if left is None else left * len(folds) / (len(folds) + 1)
+        shares = FairShares(for_folds, len(folds), self.n_jobs)
+
+        def on_grid(held_out: Masks) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+            own = Clock.with_grace(shares.next())
+            return self._fold(data, problem, held_out, candidates, own)
+
         with warnings.catch_warnings():  # `score_table` tells which candidates were left out
             warnings.simplefilter("ignore", ConvergenceWarning)
             # Whoever runs a fold, its fits take one thread each: equal bits for any n_jobs.
-            on_grid = partial(self._fold, candidates=candidates)
-            found = in_threads(on_grid, jobs, self.n_jobs or 1)
+            found = in_threads(on_grid, folds, self.n_jobs or 1)
         losses, seconds = (np.column_stack(part) for part in zip(*found, strict=True))
         self.shared_dims_ = np.array(dims)
         self.loss_path_ = losses.reshape(len(dims), len(self.alphas), len(self.betas), -1)
@@ -76,14 +77,6 @@ class MultiTaskSearch(MultiTaskModel):
         names = ("param_shared_dim", "param_alpha", "param_beta")
         columns = dict(zip(names, map(list, zip(*grid, strict=True)), strict=True))
         self.cv_results_ = score_table(columns, -losses, seconds, self.time_limit)
-
-    def _shares(self, n_folds: int, clock: Clock) -> list[float | None]:
-        """Return the seconds from now on by which each fold ends; the last share is for the fit."""
-        left = clock.remaining
-        if left is None:
-            return [None] * n_folds
-        alone = self._n_threads == 1
-        return [left * (k + 1 if alone else n_folds) / (n_folds + 1) for k in range(n_folds)]
 
     def _dims(self, data: TaskData) -> list[int]:
         """Return the dimensions of the subspace to try."""
@@ -101,66 +94,54 @@ class MultiTaskSearch(MultiTaskModel):
         return dims
 
     def _fold(
-        self, job: _FoldJob, candidates: list[SharedSubspace]
+        self,
+        data: TaskData,
+        problem: MultiTaskProblem,
+        held_out: Masks,
+        candidates: list[SharedSubspace],
+        clock: Clock,
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the held-out loss of every candidate on one fold, and the seconds of its fit.
 
-        Candidates are tried in turn, as many as there is time for.
+        Candidates are tried in turn, as many as there is time for. Held-out rows keep their place
+        and get the weight zero, so that nothing is copied.
         """
         losses, seconds = np.full(len(candidates), np.inf), np.zeros(len(candidates))
         warm: MultiTaskSolution | None = None
         known: dict[float, float] = {}  # without a shared part alpha does not matter
         changes = {"tol": max(self.tol, _LOOSE), "polish": False, "n_threads": 1}
-        with asked_at_checkpoints(job.clock), suppress(OutOfTime):
-            on_fold = job.training_problem()
+        pairs = zip(held_out, data.weight, strict=True)
+        weights = [np.where(mask, 0.0, weight) for mask, weight in pairs]
+        with asked_at_checkpoints(clock), suppress(OutOfTime):
+            training = problem.with_sample_weight(weights)
             for k, penalty in enumerate(candidates):
-                problem = on_fold.with_penalty(penalty)
-                if problem.is_decoupled and penalty.beta in known:
+                one = training.with_penalty(penalty)
+                if one.is_decoupled and penalty.beta in known:
                     losses[k] = known[penalty.beta]
                     continue
                 checkpoint()
-                warm = self._solve(problem, job.clock, warm, **changes)
-                if job.clock.is_late:  # a fit that was cut off says nothing about its candidate
+                warm = self._solve(one, clock, warm, **changes)
+                if clock.is_late:  # a fit that was cut off says nothing about its candidate
                     break
-                losses[k], seconds[k] = job.held_out_loss(warm), warm.seconds
-                if problem.is_decoupled:
+                losses[k], seconds[k] = _held_out_loss(data, problem, held_out, warm), warm.seconds
+                if one.is_decoupled:
                     known[penalty.beta] = float(losses[k])
         return losses, seconds
 
 
-@dataclass(frozen=True, eq=False)
-class _FoldJob:
-    """A fold: which rows of each task are held out, and when its fits have to end.
-
-    Held-out rows keep their place and get the weight zero, so that nothing is copied.
-    """
-
-    problem: MultiTaskProblem
-    weight: list[NDArray[np.float64]] | None
-    targets: list[NDArray[Any]]
-    masks: list[Mask]
-    clock: Clock
-
-    def training_problem(self) -> MultiTaskProblem:
-        """Return the problem on the rows that are not held out."""
-        return self.problem.with_sample_weight(
-            [np.where(mask, 0.0, self._weight_of(t)) for t, mask in enumerate(self.masks)]
-        )
-
-    def held_out_loss(self, solution: MultiTaskSolution) -> float:
-        """Return the loss on the held-out rows, averaged in each task and over the tasks."""
-        means = []
-        columns = np.ascontiguousarray(solution.coef.T)
-        for t, (task, mask) in enumerate(zip(self.problem.tasks, self.masks, strict=True)):
-            weight = np.where(mask, self._weight_of(t), 0.0)
-            if weight.any():
-                z = task.design.dot(columns[t]) + solution.intercept[t]
-                losses = self.problem.loss.value(self.targets[t][mask], z[mask])
-                means.append(float(np.average(losses, weights=weight[mask])))
-        return float(np.mean(means)) if means else 0.0
-
-    def _weight_of(self, t: int) -> NDArray[np.float64] | float:
-        return 1.0 if self.weight is None else self.weight[t]
+def _held_out_loss(
+    data: TaskData, problem: MultiTaskProblem, held_out: Masks, solution: MultiTaskSolution
+) -> float:
+    """Return the loss on the held-out rows, averaged in each task and over the tasks."""
+    means = []
+    columns = np.ascontiguousarray(solution.coef.T)
+    for t, (task, mask) in enumerate(zip(problem.tasks, held_out, strict=True)):
+        weight = data.weight[t][mask]
+        if weight.any():
+            z = task.design.dot(columns[t]) + solution.intercept[t]
+            losses = problem.loss.value(data.targets[t][mask], z[mask])
+            means.append(float(np.average(losses, weights=weight)))
+    return float(np.mean(means)) if means else 0.0
 
 
 def _folds(data: TaskData, cv: Any, seed: int) -> Iterator[Masks]:
@@ -189,7 +170,7 @@ def _folds(data: TaskData, cv: Any, seed: int) -> Iterator[Masks]:
         masks = [[fold == k for fold in own] for k in range(folds)]
     for held_out in masks:
         for t, mask in enumerate(held_out):
-            counted = np.flatnonzero(np.ones(mask.size) if data.weight is None else data.weight[t])
+            counted = np.flatnonzero(data.weight[t])
             if mask[counted].all():
                 mask[counted[0]] = False
         yield held_out

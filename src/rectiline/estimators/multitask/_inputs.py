@@ -35,7 +35,7 @@ class TaskData:
 
     X: list[Any]
     y: list[NDArray[Any]]
-    weight: list[NDArray[np.float64]] | None
+    weight: list[NDArray[np.float64]]
     labels: list[Any]
     form: Form
     places: list[Indices] | None = None
@@ -79,9 +79,10 @@ def read_tasks(
     if tasks is None and not is_vector:
         return _read_shared(estimator, X, y, sample_weight, numeric)
     X, y = validate_data(estimator, X, y, accept_sparse=FORMATS, dtype=DTYPES, y_numeric=numeric)
-    labels, rows = [0], [np.arange(X.shape[0], dtype=np.intp)]
+    labels, codes = [0], np.zeros(X.shape[0], dtype=np.intp)
     if tasks is not None:
-        labels, rows = _group(tasks, X.shape[0])
+        labels, codes = place_tasks(tasks, X.shape[0])
+    rows = [np.flatnonzero(codes == k) for k in range(len(labels))]
     form: Form = "single" if tasks is None else "stacked"
     return _split(X, [y[where] for where in rows], sample_weight, rows, labels, form)
 
@@ -95,17 +96,15 @@ def _split(
     form: Form,
 ) -> TaskData:
     """Return the tasks whose rows are some of those of X; those with the same rows share them."""
-    weight = _weights(sample_weight, X)
+    weight = check_weight(sample_weight, X)
     if sp.issparse(X) and X.format != "csr" and any(one.size < X.shape[0] for one in rows):
         X = X.tocsr()
-    parts: dict[bytes, Any] = {}
-    for where in rows:
-        if where.tobytes() not in parts:
-            parts[where.tobytes()] = _rows(X, where)
+    parts = {where.tobytes(): where for where in rows}
+    matrices = {key: _rows(X, where) for key, where in parts.items()}
     return TaskData(
-        X=[parts[where.tobytes()] for where in rows],
+        X=[matrices[where.tobytes()] for where in rows],
         y=targets,
-        weight=None if weight is None else [weight[where] for where in rows],
+        weight=[weight[where] for where in rows],
         labels=labels,
         form=form,
         places=rows,
@@ -126,15 +125,13 @@ def _read_listed(
         if numeric:
             target = check_array(target, ensure_2d=False, dtype=np.float64, input_name=f"y[{t}]")
         targets.append(target)
-    weights = None
-    if sample_weight is not None:
-        if len(sample_weight) != len(X):
-            raise ValueError(
-                f"sample_weight must be a list with one entry per task, {len(X)}; got "
-                f"{len(sample_weight)}."
-            )
-        weights = [_weights(w, rows) for w, rows in zip(sample_weight, matrices)]
-    return TaskData(matrices, targets, weights, list(range(len(X))), "listed")  # type: ignore[arg-type]
+    listed = [None] * len(X) if sample_weight is None else sample_weight
+    if len(listed) != len(X):
+        raise ValueError(
+            f"sample_weight must be a list with one entry per task, {len(X)}; got {len(listed)}."
+        )
+    weights = [check_weight(w, rows) for w, rows in zip(listed, matrices)]
+    return TaskData(matrices, targets, weights, list(range(len(X))), "listed")
 
 
 def _read_shared(estimator: Any, X: Any, y: Any, sample_weight: Any, numeric: bool) -> TaskData:
@@ -170,10 +167,6 @@ def _present(Y: NDArray[Any]) -> Mask:
     return np.ones(Y.shape, dtype=bool)
 
 
-def _weights(sample_weight: Any, X: Any) -> NDArray[np.float64] | None:
-    return None if sample_weight is None else check_weight(sample_weight, X)
-
-
 def flat_pair(found: Any, y: Any, weight: Any) -> tuple[NDArray[Any], NDArray[Any], Any]:
     """Return predictions, targets and weights as arrays; lists of tasks are joined."""
     if isinstance(found, list):
@@ -182,28 +175,13 @@ def flat_pair(found: Any, y: Any, weight: Any) -> tuple[NDArray[Any], NDArray[An
     return found, y.toarray() if sp.issparse(y) else np.asarray(y), weight
 
 
-def _group(tasks: Any, n: int) -> tuple[list[Any], list[Indices]]:
-    """Return the labels, sorted where they can be, and the rows of each."""
-    ids, labels = _task_labels(tasks, n)
-    with suppress(TypeError):
-        labels = sorted(labels)
-    codes = _codes(ids, labels)
-    return labels, [np.flatnonzero(codes == k) for k in range(len(labels))]
+def place_tasks(
+    tasks: Any, n: int, known: Sequence[Any] | None = None
+) -> tuple[Sequence[Any], Indices]:
+    """Return the labels of the tasks, and the place of each row's task among them.
 
-
-def place_tasks(tasks: Any, n: int, known: Sequence[Any]) -> Indices:
-    """Return, for each row, the place of its task among the fitted ones."""
-    ids, labels = _task_labels(tasks, n)
-    for label in set(labels).difference(known):
-        raise ValueError(
-            f"tasks[{ids.index(label)}] is {label!r}, which was not among the {len(known)} tasks "
-            "in fit."
-        )
-    return _codes(ids, known)
-
-
-def _task_labels(tasks: Any, n: int) -> tuple[list[Any], list[Any]]:
-    """Return the label of each row as a Python object, and the labels that there are."""
+    The labels are those of the fit, or without them those in `tasks`, sorted where they can be.
+    """
     refuse_masked("tasks", tasks)
     try:
         plain = hasattr(tasks, "tolist")
@@ -218,13 +196,17 @@ def _task_labels(tasks: Any, n: int) -> tuple[list[Any], list[Any]]:
         ) from None
     if len(ids) != n:
         raise ValueError(f"tasks must have one label per row of X: {n} rows, {len(ids)} labels.")
-    return ids, labels
-
-
-def _codes(ids: list[Any], labels: Sequence[Any]) -> Indices:
-    """Return the place of each label among `labels`."""
-    places = {label: k for k, label in enumerate(labels)}
-    return np.fromiter(map(places.__getitem__, ids), dtype=np.intp, count=len(ids))
+    if known is None:
+        with suppress(TypeError):
+            labels = sorted(labels)
+        known = labels
+    for label in set(labels).difference(known):
+        raise ValueError(
+            f"tasks[{ids.index(label)}] is {label!r}, which was not among the {len(known)} tasks "
+            "in fit."
+        )
+    places = {label: k for k, label in enumerate(known)}
+    return known, np.fromiter(map(places.__getitem__, ids), dtype=np.intp, count=n)
 
 
 def _rows(X: Any, where: Indices) -> Any:

@@ -208,7 +208,7 @@ class MultiTaskModel(BaseLinear):
             return [self._check(one) @ u + b for one, u, b in zip(X, self.coef_, self.intercept_)]
         X = self._check(X)
         if tasks is not None:
-            codes = place_tasks(tasks, X.shape[0], self.tasks_)
+            _, codes = place_tasks(tasks, X.shape[0], self.tasks_)
             scores = np.empty(X.shape[0])
             for t in np.unique(codes):
                 rows = np.flatnonzero(codes == t)
