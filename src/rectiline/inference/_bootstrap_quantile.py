@@ -20,7 +20,7 @@ from sklearn.utils import check_random_state
 from rectiline._typing import Matrix, Vector
 from rectiline.inference._densities import bandwidth, kernel_sparsity, kernel_width
 from rectiline.inference._fit import Fit
-from rectiline.inference._near_rows import Index, NearRows, useful_count
+from rectiline.inference._near_rows import SAMPLE_GROWTH_FACTOR, Index, NearRows, useful_count
 from rectiline.inference._rows import Rows
 
 METHODS = ("pairs", "weights", "wild")
@@ -85,8 +85,6 @@ class Resampling:
 Seeds = Sequence[np.random.SeedSequence]
 
 
-_SAMPLE_GROWTH_FACTOR = 4  # factor on the kept samples when a replicate leaves the ball
-
 Family = tuple[NearRows, Index]  # the kept samples around one level, and the basis of its fit
 
 
@@ -140,15 +138,11 @@ class QuantileReplicates:
         if self.wild:
             distance *= np.sqrt(2.0)
         count = useful_count(fit, self._level(k), float(distance))
-        while True:
+        if self.wild:
             near = self._near(k, count)
-            if self.wild:
-                return near, near.first
-            weight = np.ascontiguousarray(fit.weight[near.index])
-            best = near.solve(near.method(), weight, near.total(fit, fit.weight), near.first)
-            if best is not None or near.keeps_all:
-                return near, near.first if best is None else best[1]
-            count *= _SAMPLE_GROWTH_FACTOR
+            return near, near.first
+        near, basis = NearRows.with_basis(fit, k, count)
+        return near, near.first if basis is None else basis
 
     def solve(self, seeds: Seeds) -> Matrix:
         """Return the coefficients of the replicates with these seeds, (len(seeds), m, p)."""
@@ -195,7 +189,7 @@ class QuantileReplicates:
                     left.append(b)
             open_ones = np.array(left, dtype=np.intp)
             if open_ones.size:
-                near = self._near(k, _SAMPLE_GROWTH_FACTOR * near.index.size)
+                near = self._near(k, SAMPLE_GROWTH_FACTOR * near.index.size)
                 basis = near.first
 
     def _targets(self, k: int, near: NearRows, above: Vector) -> Vector:

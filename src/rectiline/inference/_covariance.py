@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from numpy.typing import ArrayLike
@@ -11,27 +10,13 @@ from rectiline._suggest import unknown_name
 from rectiline._typing import Matrix
 from rectiline.inference._bootstrap import bootstrap_parts
 from rectiline.inference._fit import Fit, Options, Parts, assemble, check_squares
-from rectiline.inference._kinds import (
-    cluster_parts,
-    iid_parts,
-    kernel_parts,
-    nid_parts,
-    sandwich_parts,
-)
+from rectiline.inference._kinds import quantile_parts, sandwich_parts
 from rectiline.inference._read_fit import read_fit
 
 _MOST_SAMPLES_FOR_RANK = 1000  # samples up to which rank intervals are the default, as in R
 
-_PARTS: dict[str, Callable[[Fit, Options], Parts]] = {
-    "iid": iid_parts,
-    "nid": nid_parts,
-    "kernel": kernel_parts,
-    "cluster": cluster_parts,
-    "sandwich": sandwich_parts,
-    "margin_density": sandwich_parts,
-    "bootstrap": bootstrap_parts,
-}
-KINDS = (*_PARTS, "rank")
+_FOR_QUANTILES = ("iid", "nid", "kernel", "rank")
+KINDS = ("iid", "nid", "kernel", "cluster", "sandwich", "margin_density", "bootstrap", "rank")
 # What R, Stata and statsmodels call them.
 _ALIASES = {
     "ker": "kernel",
@@ -42,7 +27,6 @@ _ALIASES = {
     "clustered": "cluster",
     "br": "rank",
 }
-_FOR_QUANTILES = ("iid", "nid", "kernel", "rank")
 
 
 def default_kind(fit: Fit, groups: Any = None) -> str:
@@ -81,7 +65,11 @@ def _has_margin_kinks(fit: Fit) -> bool:
 def compute_parts(fit: Fit, kind: str, options: Options) -> Parts:
     """Return breads and meats of a kind."""
     check_squares("y", fit.targets)
-    return _PARTS[kind](fit.scaled if kind in _FOR_QUANTILES else fit, options)
+    if kind == "bootstrap":
+        return bootstrap_parts(fit, options)
+    if kind in _FOR_QUANTILES:
+        return quantile_parts(fit.scaled, kind, options)
+    return sandwich_parts(fit, kind, options)
 
 
 def covariance(

@@ -124,6 +124,12 @@ def standard_deviation(values: Vector, weight: Vector) -> float:
     return float(np.sqrt(weight @ (values - mean) ** 2 / max(total - 1.0, 1e-300)))
 
 
+def spread(values: Vector, weight: Vector, interpolate: bool = True) -> float:
+    """Return the standard deviation, or the one that the quartiles stand for if it is smaller."""
+    high, low = (quantile(values, weight, share, interpolate) for share in (0.75, 0.25))
+    return min(standard_deviation(values, weight), (high - low) / 1.34)
+
+
 def median_deviation(values: Vector, weight: Vector) -> float:
     """Return the median absolute deviation from the median, without a factor."""
     middle = quantile(values, weight, 0.5)
@@ -181,10 +187,7 @@ def kernel_width(
     It is ``(Phi^-1(level + h) - Phi^-1(level - h)) min(sd, IQR / 1.34)``. Quartiles are
     interpolated as in R, or not, as in Stata.
     """
-    spread = quantile(residual, weight, 0.75, interpolate) - quantile(
-        residual, weight, 0.25, interpolate
-    )
-    scale = min(standard_deviation(residual, weight), spread / 1.34)
+    scale = spread(residual, weight, interpolate)
     return float((norm.ppf(level + h) - norm.ppf(level - h)) * scale)
 
 

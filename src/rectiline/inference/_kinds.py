@@ -32,7 +32,7 @@ from rectiline.inference._densities import (
     kernel_width,
     median_deviation,
     order_sparsity,
-    quantile,
+    spread,
     standard_deviation,
 )
 from rectiline.inference._fit import Fit, Options, Parts
@@ -40,59 +40,101 @@ from rectiline.inference._fit import Fit, Options, Parts
 _SMALLEST_STEP = float(np.finfo(np.float64).eps) ** (2.0 / 3.0)
 
 
-def iid_parts(fit: Fit, options: Options) -> Parts:
-    """Return the parts for residuals that are identically distributed."""
+def quantile_parts(fit: Fit, kind: str, options: Options) -> Parts:
+    """Return the parts of kinds "iid", "nid" and "kernel"."""
+    densities, notes = _densities(fit, kind, options)
+    breads = [fit.rows.gram(fit.weight * one) for one in densities]
+    levels = _levels(fit)
+    share = np.minimum.outer(levels, levels) - np.outer(levels, levels)
+    return Parts(np.array(breads), share[:, :, None, None] * fit.gram, fit.n - fit.p, notes)
+
+
+def sandwich_parts(fit: Fit, kind: str, options: Options) -> Parts:
+    """Return the parts for any loss; samples of a cluster may depend on one another."""
+    slopes, bends = fit.scores, _bends
+    if kind == "cluster":
+        labels, count = checked_groups(options.groups, fit.rows.n)
+        sums = np.array([fit.rows.group_sums(fit.weight * one, labels, count) for one in slopes])
+        meats, df, head = np.einsum("sgi,tgj->stij", sums, sums), count - 1.0, f"{count} clusters"
+        bends = _quantile_bends if fit.is_quantile else _bends
+    else:
+        meats, df, head = np.empty((fit.m, fit.m, fit.p, fit.p)), fit.n - fit.p, ""
+        for s in range(fit.m):
+            for t in range(s + 1):
+                meats[s, t] = fit.rows.gram(fit.meat_weight * slopes[s] * slopes[t])
+                meats[t, s] = meats[s, t]
+    made, notes = bends(fit, options)
+    breads = np.array([fit.rows.gram(fit.weight * one) for one in made])
+    told = tuple(", ".join(part for part in (head, one) if part) for one in notes)
+    return Parts(breads, meats, df, told)
+
+
+# ---- densities of residuals at fitted quantiles -------------------------------------------------
+
+
+def _densities(fit: Fit, kind: str, options: Options) -> tuple[Matrix, tuple[str, ...]]:
+    """Return densities of the residuals at the fitted quantiles, (m, n), and notes about them."""
+    widths = _bandwidths(fit, options)
+    if kind == "nid":
+        made, notes = difference_densities(fit, options), [""] * fit.m
+    else:
+        found = [_SMOOTHERS[kind](fit, k, h, options) for k, h in enumerate(widths.tolist())]
+        made, notes = np.array([one for one, _ in found]), [f", {note}" for _, note in found]
+    rule = options.bandwidth if isinstance(options.bandwidth, str) else "given"
+    pairs = zip(widths, notes, strict=True)
+    return made, tuple(f"bandwidth {h:.4g} ({rule}){note}" for h, note in pairs)
+
+
+def _bandwidths(fit: Fit, options: Options) -> Vector:
+    return np.array([bandwidth(options.bandwidth, level, fit.n) for level in _levels(fit)])
+
+
+def _levels(fit: Fit) -> Vector:
+    assert fit.levels is not None
+    return fit.levels
+
+
+def _one_density(fit: Fit, k: int, h: float, options: Options) -> tuple[Vector, str]:
+    """Return one density for all samples, whose residuals are identically distributed."""
     if options.sparsity != "order" and options.sparsity not in KERNELS:
         raise ValueError(
             f"sparsity={options.sparsity!r}: must be 'order' (order statistics, as R) or a kernel, "
             f"one of {sorted(KERNELS)} (as Stata)."
         )
-    breads, notes = [], []
-    for k, level in enumerate(_levels(fit)):
-        h = bandwidth(options.bandwidth, level, fit.n)
-        residual = fit.settled[k]
-        unique = True
-        if options.sparsity == "order":
-            sparsity, unique = order_sparsity(residual, fit.weight, fit.p, h)
-        else:
-            sparsity = kernel_sparsity(residual, fit.weight, level, h, options.sparsity)
-        breads.append(fit.gram / sparsity)
-        note = f"bandwidth {h:.4g} ({_rule(options)}), sparsity {sparsity:.6g}"
-        notes.append(note if unique else f"{note} (not unique)")
-    return _parts(fit, breads, notes)
+    residual, level, unique = fit.settled[k], _levels(fit)[k], True
+    if options.sparsity == "order":
+        sparsity, unique = order_sparsity(residual, fit.weight, fit.p, h)
+    else:
+        sparsity = kernel_sparsity(residual, fit.weight, level, h, options.sparsity)
+    note = f"sparsity {sparsity:.6g}{'' if unique else ' (not unique)'}"
+    return np.full(fit.rows.n, 1.0 / sparsity), note
 
 
-def nid_parts(fit: Fit, options: Options) -> Parts:
-    """Return the parts with densities from differences of neighbouring fitted quantiles."""
-    densities, widths = difference_densities(fit, options)
-    breads = [fit.rows.gram(fit.weight * one) for one in densities]
-    notes = [f"bandwidth {h:.4g} ({_rule(options)})" for h in widths]
-    return _parts(fit, breads, notes)
+def _gaussian_density(fit: Fit, k: int, h: float, options: Options) -> tuple[Vector, str]:
+    """Return a Gaussian kernel on the residuals (Powell's sandwich)."""
+    width = kernel_width(fit.arguments[k], fit.weight, _levels(fit)[k], h)
+    return norm.pdf(fit.arguments[k] / width) / width, f"kernel width {width:.6g}"
 
 
-def kernel_parts(fit: Fit, options: Options) -> Parts:
-    """Return the parts with a Gaussian kernel on the residuals (Powell's sandwich)."""
-    return _parts(fit, *_gaussian_breads(fit, options))
+def _uniform_density(fit: Fit, k: int, h: float, options: Options) -> tuple[Vector, str]:
+    """Return a uniform kernel on the residuals, ``1(|u_i| <= c) / (2 c)``."""
+    residual, level = fit.arguments[k], _levels(fit)[k]
+    step = float(norm.ppf(level + h) - norm.ppf(level - h))
+    width = step * median_deviation(residual, fit.weight)
+    is_inside = np.abs(residual) <= width
+    return np.where(is_inside, 0.5 / width, 0.0), f"uniform kernel of half width {width:.6g}"
 
 
-def _gaussian_breads(fit: Fit, options: Options) -> tuple[list[Matrix], list[str]]:
-    breads, notes = [], []
-    for k, level in enumerate(_levels(fit)):
-        h = bandwidth(options.bandwidth, level, fit.n)
-        width = kernel_width(fit.arguments[k], fit.weight, level, h)
-        density = norm.pdf(fit.arguments[k] / width) / width
-        breads.append(fit.rows.gram(fit.weight * density))
-        notes.append(f"bandwidth {h:.4g} ({_rule(options)}), kernel width {width:.6g}")
-    return breads, notes
+_SMOOTHERS = {"iid": _one_density, "kernel": _gaussian_density, "uniform": _uniform_density}
 
 
-def difference_densities(fit: Fit, options: Options) -> tuple[Matrix, Vector]:
-    """Return densities ``2h / x'(b(level + h) - b(level - h))``, (m, n), and the bandwidths h.
+def difference_densities(fit: Fit, options: Options) -> Matrix:
+    """Return densities ``2h / x'(b(level + h) - b(level - h))``, (m, n).
 
     Where two fitted quantiles cross, the density is set to zero, with a warning.
     """
     levels = _levels(fit)
-    widths = np.array([bandwidth(options.bandwidth, level, fit.n) for level in levels])
+    widths = _bandwidths(fit, options)
     wanted = np.unique(np.concatenate([levels - widths, levels + widths]))
     given = fit.unscaled or fit
     intercept, coef = given.model._fitted_quantiles(
@@ -114,53 +156,7 @@ def difference_densities(fit: Fit, options: Options) -> tuple[Matrix, Vector]:
             UserWarning,
             stacklevel=2,
         )
-    return np.array(made), widths
-
-
-def _levels(fit: Fit) -> Vector:
-    assert fit.levels is not None
-    return fit.levels
-
-
-def _rule(options: Options) -> str:
-    return options.bandwidth if isinstance(options.bandwidth, str) else "given"
-
-
-def _parts(fit: Fit, breads: list[Matrix], notes: list[str]) -> Parts:
-    levels = _levels(fit)
-    share = np.minimum.outer(levels, levels) - np.outer(levels, levels)
-    meats = share[:, :, None, None] * fit.gram
-    return Parts(np.array(breads), meats, fit.n - fit.p, tuple(notes))
-
-
-def sandwich_parts(fit: Fit, options: Options) -> Parts:
-    """Return the parts for any loss; kinks count through the density at them."""
-    slopes = fit.scores
-    breads, notes = _breads(fit, options)
-    meats = np.empty((fit.m, fit.m, fit.p, fit.p))
-    for s in range(fit.m):
-        for t in range(s + 1):
-            meats[s, t] = fit.rows.gram(fit.meat_weight * slopes[s] * slopes[t])
-            meats[t, s] = meats[s, t]
-    return Parts(breads, meats, fit.n - fit.p, notes)
-
-
-def cluster_parts(fit: Fit, options: Options) -> Parts:
-    """Return the parts for samples that depend on one another within groups."""
-    labels, count = checked_groups(options.groups, fit.rows.n)
-    sums = np.array([fit.rows.group_sums(fit.weight * one, labels, count) for one in fit.scores])
-    meats = np.einsum("sgi,tgj->stij", sums, sums)
-    made: tuple[Any, Any]
-    if fit.is_quantile and fit.has_many_columns:  # few samples of each effect are near the plane
-        breads, notes = _gaussian_breads(fit, options)
-        heights = [one.curve.right[0] - one.curve.left[0] for one in fit.losses]
-        made = [high * one for high, one in zip(heights, breads, strict=True)], notes
-    elif fit.is_quantile:
-        made = _uniform_breads(fit, options)
-    else:
-        made = _breads(fit, options)
-    told = tuple(f"{count} clusters{', ' + one if one else ''}" for one in made[1])
-    return Parts(np.array(made[0]), meats, count - 1.0, told)
+    return np.array(made)
 
 
 def checked_groups(groups: Any, n: int) -> tuple[NDArray[np.intp], int]:
@@ -178,8 +174,19 @@ def checked_groups(groups: Any, n: int) -> tuple[NDArray[np.intp], int]:
     return places.astype(np.intp), int(found.size)
 
 
-def _breads(fit: Fit, options: Options) -> tuple[Matrix, tuple[str, ...]]:
-    """Return expected second derivatives: curvatures, and densities at kinks."""
+# ---- expected second derivatives of losses ------------------------------------------------------
+
+
+def _quantile_bends(fit: Fit, options: Options) -> tuple[Matrix, tuple[str, ...]]:
+    """Return densities times the jumps of slope at fitted quantiles, (m, n), and notes."""
+    # With many columns few samples of each effect are near the plane.
+    densities, notes = _densities(fit, "kernel" if fit.has_many_columns else "uniform", options)
+    jumps = [one.curve.right[0] - one.curve.left[0] for one in fit.losses]
+    return np.array(jumps)[:, None] * densities, notes
+
+
+def _bends(fit: Fit, options: Options) -> tuple[Matrix, tuple[str, ...]]:
+    """Return curvatures, and densities at kinks times their jumps of slope, (m, n), and notes."""
     made, notes = [], []
     for loss, argument in zip(fit.losses, fit.arguments, strict=True):
         curve = loss.curve
@@ -191,7 +198,7 @@ def _breads(fit: Fit, options: Options) -> tuple[Matrix, tuple[str, ...]]:
             for knot, jump in zip(curve.knots, jumps, strict=True):
                 bend = bend + jump * norm.pdf((argument - knot) / width) / width
             note = f"kernel width {width:.6g} at the kinks of the loss"
-        made.append(fit.rows.gram(fit.weight * bend))
+        made.append(bend)
         notes.append(note)
     return np.array(made), tuple(notes)
 
@@ -203,23 +210,5 @@ def _density_width(fit: Fit, argument: Vector, options: Options) -> float:
         if not width > 0:
             raise ValueError(f"bandwidth={options.bandwidth!r}: a kernel's width must be positive.")
         return width
-    spread = quantile(argument, fit.weight, 0.75) - quantile(argument, fit.weight, 0.25)
-    scale = standard_deviation(argument, fit.weight)
-    if spread > 0:
-        scale = min(scale, spread / 1.34)
+    scale = spread(argument, fit.weight) or standard_deviation(argument, fit.weight)
     return float(0.9 * scale * fit.n**-0.2)
-
-
-def _uniform_breads(fit: Fit, options: Options) -> tuple[Matrix, tuple[str, ...]]:
-    """Return ``sum 1(|u_i| <= c) w_i x_i x_i' / (2 c)``, scaled as the losses are."""
-    assert fit.levels is not None
-    made, notes = [], []
-    for loss, level, residual in zip(fit.losses, fit.levels, fit.arguments, strict=True):
-        h = bandwidth(options.bandwidth, level, fit.n)
-        step = float(norm.ppf(level + h) - norm.ppf(level - h))
-        width = step * median_deviation(residual, fit.weight)
-        height = float(loss.curve.right[0] - loss.curve.left[0])
-        inside = np.abs(residual) <= width
-        made.append(fit.rows.gram(np.where(inside, fit.weight * height / (2.0 * width), 0.0)))
-        notes.append(f"bandwidth {h:.4g}, uniform kernel of half width {width:.6g}")
-    return np.array(made), tuple(notes)

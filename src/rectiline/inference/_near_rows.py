@@ -24,7 +24,8 @@ Index = NDArray[np.int64]
 _JITTER_PER_ROUNDING = (
     16.0  # of `Fit.rounding`: breaks ties between samples, which make bases singular
 )
-_MOST_STEPS = 10_000_000
+MOST_STEPS = 10_000_000
+SAMPLE_GROWTH_FACTOR = 4  # on the kept samples where coefficients leave the ball that they serve
 
 
 def useful_count(fit: Fit, level: float, distance: float) -> int:
@@ -93,7 +94,7 @@ class NearRows:
         first = independent_rows(columns, np.abs(residual[index]))
         if first is None:
             if np.isfinite(radius):
-                return cls.of(fit, k, 4 * count, residual)
+                return cls.of(fit, k, SAMPLE_GROWTH_FACTOR * count, residual)
             raise ValueError("The rows of X are linearly dependent.")
         return cls(
             level=float(fit.levels[k]),
@@ -109,6 +110,20 @@ class NearRows:
             radius=radius,
             first=first,
         )
+
+    @classmethod
+    def with_basis(cls, fit: Fit, k: int, count: int) -> tuple[NearRows, Index | None]:
+        """Keep `count` samples, or more until a basis of the k-th fitted quantile is among them.
+
+        Without a basis among all samples there is None.
+        """
+        while True:
+            near = cls.of(fit, k, count)
+            weight = np.ascontiguousarray(fit.weight[near.index])
+            best = near.solve(near.method(), weight, near.total(fit, fit.weight), near.first)
+            if best is not None or near.keeps_all:
+                return near, None if best is None else best[1]
+            count *= SAMPLE_GROWTH_FACTOR
 
     @property
     def keeps_all(self) -> bool:
@@ -135,7 +150,7 @@ class NearRows:
         self, method: _core.QuantileBasis, weight: Vector, total: Vector, basis: Index
     ) -> tuple[Vector, Index] | None:
         """Return the best coefficients (scaled) and their basis; None if they may lie outside."""
-        outcome, coef, found, _ = method.solve(weight, total, basis, _MOST_STEPS)
+        outcome, coef, found, _ = method.solve(weight, total, basis, MOST_STEPS)
         if outcome != "done" or self._distance(coef) >= self.radius:
             return None
         return coef, found

@@ -19,15 +19,17 @@ import math
 import numpy as np
 from scipy.stats import t as student
 
-from rectiline import _core
 from rectiline._typing import Matrix, Vector
 from rectiline.inference._fit import Fit, Options, inverse
 from rectiline.inference._kinds import difference_densities
-from rectiline.inference._near_rows import NearRows, useful_count
+from rectiline.inference._near_rows import (
+    MOST_STEPS,
+    SAMPLE_GROWTH_FACTOR,
+    NearRows,
+    useful_count,
+)
 
 _WALK_DEVIATIONS = 3.5  # standard deviations that a walk may go before more samples are taken in
-_SAMPLE_GROWTH_FACTOR = 4  # factor on the kept samples when a walk leaves the ball
-_MOST_STEPS = 10_000_000
 _EQUAL_PLACES = 1e-7  # share of the way at which two places are one, as in the compiled walk
 
 
@@ -38,7 +40,7 @@ def rank_intervals(fit: Fit, options: Options, level: float) -> tuple[Matrix, tu
         squares = np.tile(1.0 / np.diag(np.linalg.inv(fit.gram)), (fit.m, 1))
         note = "identically distributed errors"
     else:
-        densities, _ = difference_densities(fit, options)
+        densities = difference_densities(fit, options)
         squares = np.array([_weighted_squares(fit, one) for one in densities])
         note = "densities from neighbouring quantiles"
     cut = float(student.ppf(0.5 + 0.5 * level, fit.n - fit.p))
@@ -70,21 +72,15 @@ class _Walks:
         self._keep(useful_count(fit, float(fit.levels[k]), _WALK_DEVIATIONS))  # type: ignore[index]
 
     def _keep(self, count: int) -> None:
-        self.near = NearRows.of(self.fit, self.k, count)
-        self.count = count
-        self.weight = np.ascontiguousarray(self.fit.weight[self.near.index])
-        self.total = self.near.total(self.fit, self.fit.weight)
-        self.method: _core.QuantileBasis = self.near.method()
-        best = self.near.solve(self.method, self.weight, self.total, self.near.first)
-        if best is not None:
-            self.basis = best[1]
-        elif not self.near.keeps_all:
-            self._keep(_SAMPLE_GROWTH_FACTOR * count)
-        else:
+        self.near, basis = NearRows.with_basis(self.fit, self.k, count)
+        if basis is None:
             raise ValueError(
                 "No basis of the fitted quantile was found, so that there are no rank intervals; "
                 "use kind='nid' or kind='bootstrap'."
             )
+        self.basis, self.method = basis, self.near.method()
+        self.weight = np.ascontiguousarray(self.fit.weight[self.near.index])
+        self.total = self.near.total(self.fit, self.fit.weight)
 
     def intervals(self, until: Vector) -> Matrix:
         """Return the interval of every coefficient, given the largest score inside it."""
@@ -105,14 +101,14 @@ class _Walks:
                 self.near.centre,
                 self.near.factor,
                 self.near.radius,
-                _MOST_STEPS,
+                MOST_STEPS,
             )
             if outcome == "done":
                 return _interpolated(place / scale, np.abs(score) * scale, until)
             if self.near.keeps_all:
                 # The score never becomes significant: the interval is open on this side.
                 return direction * math.inf
-            self._keep(_SAMPLE_GROWTH_FACTOR * self.count)
+            self._keep(SAMPLE_GROWTH_FACTOR * self.near.index.size)
 
 
 def _interpolated(place: Vector, score: Vector, until: float) -> float:
