@@ -49,19 +49,22 @@ class LinearRows(Constraint):
         self._check_width(n_features)
         return ConstraintRows.make(n_features, **self._arguments())
 
-    def _read(self, rows: tuple[str, Any], shifts: tuple[str, Any]) -> None:
-        """Set the matrix and one constant for each of its rows."""
+    def _read(self, name: str, rows: Any, infinite: bool = False, **constants: Any) -> None:
+        """Set the matrix, and constants with one number for each of its rows."""
         owner = type(self).__name__
-        (matrix, count), shift = _matrix(owner, *rows), frozen(owner, *shifts)
-        if shift.ndim == 0:
-            shift = np.full(count, shift)
-            shift.flags.writeable = False
-        if shift.shape != (count,):
-            raise ValueError(
-                f"{owner}: {shifts[0]} has shape {shift.shape} but {rows[0]} has {count} rows: "
-                "give one number per row, or one for all."
-            )
-        self._set(**{rows[0]: matrix, shifts[0]: shift})
+        matrix, count = _matrix(owner, name, rows)
+        self._set(**{name: matrix})
+        for constant, given in constants.items():
+            values = frozen(owner, constant, given, infinite=infinite)
+            if values.ndim == 0:
+                values = np.full(count, values)
+                values.flags.writeable = False
+            if values.shape != (count,):
+                raise ValueError(
+                    f"{owner}: {constant} has shape {values.shape} but {name} has {count} rows: "
+                    "give one number per row, or one for all."
+                )
+            self._set(**{constant: values})
 
     def _check_width(self, n_features: int) -> None:
         owner, (name, matrix) = type(self).__name__, next(iter(self._arguments().items()))
@@ -99,7 +102,7 @@ class LinearInequality(LinearRows):
     c: Vector
 
     def __init__(self, A: Any, c: ArrayLike = 0.0) -> None:
-        self._read(("A", A), ("c", c))
+        self._read("A", A, c=c)
 
 
 class LinearEquality(LinearRows):
@@ -127,7 +130,7 @@ class LinearEquality(LinearRows):
     f: Vector
 
     def __init__(self, E: Any, f: ArrayLike = 0.0) -> None:
-        self._read(("E", E), ("f", f))
+        self._read("E", E, f=f)
 
 
 class LinearConstraint(LinearRows):
@@ -157,20 +160,8 @@ class LinearConstraint(LinearRows):
     upper: Vector
 
     def __init__(self, A: Any, lower: ArrayLike = -np.inf, upper: ArrayLike = np.inf) -> None:
-        matrix, count = _matrix("LinearConstraint", "A", A)
-        ends = {}
-        for name, given in (("lower", lower), ("upper", upper)):
-            bound = np.array(frozen("LinearConstraint", name, given, infinite=True))
-            if bound.ndim == 0:
-                bound = np.full(count, bound)
-            if bound.shape != (count,):
-                raise ValueError(
-                    f"LinearConstraint: {name} has shape {bound.shape} but A has {count} rows: "
-                    "give one number per row, or one for all."
-                )
-            bound.flags.writeable = False
-            ends[name] = bound
-        low, high = ends["lower"], ends["upper"]
+        self._read("A", A, infinite=True, lower=lower, upper=upper)
+        low, high = self.lower, self.upper
         wrong = (low > high) | (low == np.inf) | (high == -np.inf)
         if wrong.any():
             row = int(np.argmax(wrong))
@@ -179,7 +170,6 @@ class LinearConstraint(LinearRows):
                 f"LinearConstraint: row {row} has lower bound {low[row]:g} {relation} upper bound "
                 f"{high[row]:g}, which nothing satisfies."
             )
-        self._set(A=matrix, lower=low, upper=high)
 
     def rows(self, n_features: int, design: DesignLike | None = None) -> ConstraintRows:
         """Return equalities where both bounds are equal, otherwise one inequality per bound."""

@@ -36,11 +36,6 @@ class Monotone(Constraint):
         """Return one sparse row for each pair of neighbouring columns."""
         if n_features < 2:
             return ConstraintRows.empty(n_features)
-        sign = 1.0 if self.increasing else -1.0
-        pairs = n_features - 1
-        columns = np.arange(pairs)[:, np.newaxis] + np.array([0, 1])
-        A = sparse.csr_array(
-            (np.tile([-sign, sign], pairs), columns.ravel(), np.arange(0, 2 * pairs + 1, 2)),
-            shape=(pairs, n_features),
-        )
-        return ConstraintRows.make(n_features, A=A, c=np.zeros(pairs))
+        columns = sparse.csr_array(sparse.eye_array(n_features))
+        A = (columns[1:] - columns[:-1]) * (1.0 if self.increasing else -1.0)
+        return ConstraintRows.make(n_features, A=A, c=np.zeros(n_features - 1))

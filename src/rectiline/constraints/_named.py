@@ -91,20 +91,19 @@ def _from_text(text: str, names: NDArray[Any] | None, d: int, owner: str) -> Ite
             kind = LinearEquality if sign == "=" else LinearInequality
             made.append(kind(flip * row[None], [flip * constant]))
             continue
-        j, bound = used[0], -constant / row[used[0]]
-        lower, upper = np.full(d, -np.inf), np.full(d, np.inf)
-        if sign == "=" or (sign == ">=") == (row[j] > 0):
-            lower[j] = bound
-        if sign == "=" or (sign == "<=") == (row[j] > 0):
-            upper[j] = bound
-        made.append(Box(lower, upper))
+        j = int(used[0])
+        bound, is_lower = -constant / row[j], (sign == ">=") == (row[j] > 0)
+        rule = bound if sign == "=" else (bound, None) if is_lower else (None, bound)
+        made.append(_bounds({j: rule}, names, d))
     return made
 
 
-def _bounds(rules: Mapping[Any, Any], names: NDArray[Any] | None, d: int) -> Box:
+def _bounds(
+    rules: Mapping[Any, Any], names: NDArray[Any] | None, d: int, owner: str = "constraints"
+) -> Box:
     lower, upper = np.full(d, -np.inf), np.full(d, np.inf)
     for column, rule in rules.items():
-        j = column_index(column, names, d, "constraints")
+        j = column_index(column, names, d, owner)
         low, high = _interval(column, rule)
         lower[j], upper[j] = max(lower[j], low), min(upper[j], high)
         if lower[j] > upper[j]:
@@ -140,7 +139,7 @@ def _interval(column: Any, rule: Any) -> tuple[float, float]:
 
 
 def _signs(monotone: Any, names: NDArray[Any] | None, d: int) -> Box:
-    lower, upper = np.full(d, -np.inf), np.full(d, np.inf)
+    rules = {1: (0.0, None), -1: (None, 0.0), 0: (None, None)}
     if not isinstance(monotone, Mapping):
         if len(monotone) != d:
             raise ValueError(
@@ -149,17 +148,13 @@ def _signs(monotone: Any, names: NDArray[Any] | None, d: int) -> Box:
             )
         monotone = dict(enumerate(monotone))
     for column, direction in monotone.items():
-        j = column_index(column, names, d, "monotone")
-        if direction not in (-1, 0, 1):
+        if direction not in rules:
             raise ValueError(
                 f"monotone: column {column!r} has the direction {direction!r}; it must be 1 "
                 "(rising), -1 (falling) or 0 (free)."
             )
-        if direction == 1:
-            lower[j] = 0.0
-        elif direction == -1:
-            upper[j] = 0.0
-    return Box(lower, upper)
+    signs = {column: rules[direction] for column, direction in monotone.items()}
+    return _bounds(signs, names, d, "monotone")
 
 
 def _chains(order: Iterable[Sequence[Any]], names: NDArray[Any] | None, d: int) -> LinearInequality:
@@ -172,12 +167,6 @@ def _chains(order: Iterable[Sequence[Any]], names: NDArray[Any] | None, d: int) 
             )
         places = [column_index(column, names, d, "order") for column in chain]
         pairs += list(pairwise(places))
-    count = len(pairs)
-    rows = sp.csr_array(
-        (
-            np.tile([-1.0, 1.0], count),
-            (np.repeat(np.arange(count), 2), np.ravel(pairs)),
-        ),
-        shape=(count, d),
-    )
-    return LinearInequality(rows)
+    low, high = np.transpose(pairs)
+    columns = sp.csr_array(sp.eye_array(d))
+    return LinearInequality(columns[high] - columns[low])
