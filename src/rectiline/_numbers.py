@@ -135,3 +135,14 @@ def real_array(name: str, values: Any, kind: str = "numbers") -> NDArray[np.floa
         given = getattr(values, "dtype", given)
         raise ValueError(f"{name} must hold {kind}; got dtype {given}.") from None
     return np.array(array, dtype=np.float64)
+
+
+def seed_of(random_state: Any) -> int:
+    """Return the seed of a `random_state`; None means 0, so that equal data give equal models."""
+    if random_state is None:
+        return 0
+    if isinstance(random_state, int | np.integer):
+        return int(random_state)
+    from sklearn.utils import check_random_state
+
+    return int(check_random_state(random_state).randint(2**31 - 1))

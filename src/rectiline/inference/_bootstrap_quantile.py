@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import check_random_state
 
+from rectiline._numbers import seed_of
 from rectiline._typing import Matrix, Vector
 from rectiline.inference._densities import bandwidth, kernel_sparsity, kernel_width
 from rectiline.inference._fit import Fit
@@ -28,13 +28,7 @@ METHODS = ("pairs", "weights", "wild")
 
 def replicate_seeds(random_state: Any, count: int) -> list[np.random.SeedSequence]:
     """Return one seed per replicate; None is the fixed seed 0."""
-    if random_state is None:
-        entropy = 0
-    elif isinstance(random_state, int | np.integer):
-        entropy = int(random_state)
-    else:
-        entropy = int(check_random_state(random_state).randint(2**31 - 1))
-    return list(np.random.SeedSequence(entropy).spawn(count))
+    return list(np.random.SeedSequence(seed_of(random_state)).spawn(count))
 
 
 def mammen(rng: np.random.Generator, count: int) -> Vector:

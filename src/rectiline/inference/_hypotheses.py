@@ -150,15 +150,10 @@ def equal_slopes(
         )
     first = int(fit.rows.constant)
     chosen_columns = range(first, fit.p) if columns is None else _places(columns, fit.names)
-    rows = []
-    for k in range(fit.m - 1):
-        for j in chosen_columns:
-            row = np.zeros((fit.m, fit.p))
-            row[k, j], row[k + 1, j] = 1.0, -1.0
-            rows.append(row.ravel())
-    matrix = np.array(rows)
-    second = fit.n * fit.m - matrix.shape[0]
-    return _f_test(fit, kind, chosen, matrix, np.zeros(len(rows)), second, "equal slopes")
+    steps = np.eye(fit.m - 1, fit.m) - np.eye(fit.m - 1, fit.m, 1)
+    rows = np.kron(steps, np.eye(fit.p)[list(chosen_columns)])
+    second = fit.n * fit.m - len(rows)
+    return _f_test(fit, kind, chosen, rows, np.zeros(len(rows)), second, "equal slopes")
 
 
 def _hypotheses(R: Any, fit: Fit) -> tuple[Matrix, Vector, str]:

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from scipy import stats
 
 from rectiline._numbers import checked_share
-from rectiline._typing import Matrix, Vector
+from rectiline._typing import Vector
 from rectiline.inference._covariance import checked_kind, compute_parts, default_kind
 from rectiline.inference._fit import Fit, Options, assemble
 from rectiline.inference._rank import rank_intervals
@@ -74,30 +74,18 @@ def summary(
     fit = read_fit(model, X, y, sample_weight, chosen.weights_are, penalised=kind == "bootstrap")
     named = kind is not None
     kind = checked_kind(fit, default_kind(fit, groups) if kind is None else kind)
+    df, spread = np.nan, np.full((fit.m, fit.p), np.nan)
     if kind == "rank":
         interval, notes = rank_intervals(fit.scaled, chosen, level)
-        return tables(fit, kind, level, np.full((fit.m, fit.p), np.nan), interval, np.nan, notes)
-    parts = compute_parts(fit, kind, chosen)
-    V, df, notes = assemble(parts), parts.df, parts.notes
+    else:
+        parts = compute_parts(fit, kind, chosen)
+        df, notes = parts.df, parts.notes
+        spread = np.sqrt(np.diag(assemble(parts))).reshape(fit.m, fit.p)
+        cut = float(stats.t.ppf(0.5 + 0.5 * level, df))
+        interval = fit.coef[:, :, None] + cut * spread[:, :, None] * np.array([-1.0, 1.0])
     if kind == "kernel" and not named:
         why = f"; the default for as many as {fit.p} coefficients of {fit.n:g} samples"
         notes = tuple(note + why for note in notes)
-    spread = np.sqrt(np.diag(V)).reshape(fit.m, fit.p)
-    cut = float(stats.t.ppf(0.5 + 0.5 * level, df))
-    interval = fit.coef[:, :, None] + cut * spread[:, :, None] * np.array([-1.0, 1.0])
-    return tables(fit, kind, level, spread, interval, df, notes)
-
-
-def tables(
-    fit: Fit,
-    kind: str,
-    level: float,
-    spread: Matrix,
-    interval: Matrix,
-    df: float,
-    notes: tuple[str, ...],
-) -> SummaryTable | SummaryTables:
-    """Return the tables for given standard errors and intervals."""
     explained = pseudo_r1(fit)
     with np.errstate(divide="ignore", invalid="ignore"):
         statistic = fit.coef / spread

@@ -31,11 +31,13 @@ Array = NDArray[np.float64]
 
 
 class _Anchors(NamedTuple):
-    """For each of the K + 1 pieces: the knot it is evaluated from and the slope there."""
+    """For each of the K + 1 pieces: the knot it is evaluated from, its ends, and its slopes."""
 
     knot: Vector
     value: Vector
     slope: Vector
+    ends: tuple[Vector, Vector]
+    slopes: tuple[Vector, Vector]  # at these ends
 
 
 class PLQCurve(Immutable):
@@ -151,7 +153,7 @@ class PLQCurve(Immutable):
         t = np.asarray(t, dtype=np.float64)
         k = np.searchsorted(self.knots, t, side="right")
         slope = self.anchors.slope[k] + self.curvature[k] * (t - self.anchors.knot[k])
-        slope = np.clip(slope, self._slope_floor[k], self._slope_ceiling[k])
+        slope = np.clip(slope, *(side[k] for side in self.anchors.slopes))
         knot = np.maximum(k - 1, 0)
         on_knot = t == self.knots[knot]
         low, high = (np.where(on_knot, side[knot], slope) for side in (self.left, self.right))
@@ -187,7 +189,7 @@ class PLQCurve(Immutable):
         at, slope, curvature = self.anchors.knot[k], self.anchors.slope[k], self.curvature[k]
         curved = at + ((w - at) - step * slope) / (1.0 + step * curvature)
         moved = np.where(curvature > 0, curved, w - step * slope)
-        moved = np.clip(moved, self._floor[k], self._ceiling[k])
+        moved = np.clip(moved, *(side[k] for side in self.anchors.ends))
         return np.where(step == 0, w, np.where(on_knot, self.knots[knot], moved))[()]
 
     def domain(self) -> tuple[float, float]:
@@ -248,27 +250,14 @@ class PLQCurve(Immutable):
         ends = here <= self._lowest  # a piece left of the minimiser starts from its right end
         here = np.where(ends, here, here - 1)
         slope = np.where(ends, self.left[here], self.right[here])
-        return _Anchors(self.knots[here], self.values[here], slope)
+        low, high = [-np.inf], [np.inf]
+        places = np.concatenate([low, self.knots]), np.concatenate([self.knots, high])
+        slopes = np.concatenate([low, self.right]), np.concatenate([self.left, high])
+        return _Anchors(self.knots[here], self.values[here], slope, places, slopes)
 
     @cached_property
     def _slope_nodes(self) -> Vector:
         return np.maximum.accumulate(np.column_stack([self.left, self.right]).ravel())
-
-    @cached_property
-    def _slope_floor(self) -> Vector:
-        return np.concatenate([[-np.inf], self.right])
-
-    @cached_property
-    def _slope_ceiling(self) -> Vector:
-        return np.concatenate([self.left, [np.inf]])
-
-    @cached_property
-    def _floor(self) -> Vector:
-        return np.concatenate([[-np.inf], self.knots])
-
-    @cached_property
-    def _ceiling(self) -> Vector:
-        return np.concatenate([self.knots, [np.inf]])
 
     def _place(
         self, j: NDArray[np.intp], hit: NDArray[np.bool_]

@@ -42,16 +42,8 @@ _FOLLOWERS = KinkedFollower, NewtonFollower  # the first that accepts a problem 
 _OPTIONS = {"solver", "tol", "max_iter", "random_state", "n_threads"}
 
 
-def follow_path(
-    problem: Problem,
-    grid: Vector,
-    deadline: Clock,
-    known: Sequence[Solution] = (),
-    start: Solution | None = None,
-    callback: Any = None,
-    **options: Any,
-) -> list[Solution]:
-    """Return solutions at strengths from large to small, as many as there is time for.
+class PathRun:
+    """The solutions so far, and the methods that find the next ones.
 
     Parameters
     ----------
@@ -63,26 +55,11 @@ def follow_path(
         Strengths that it leaves no time for are left out; `NoAnswerError` is raised without any.
     known : sequence of Solution
         Solutions at the first strengths.
-    start : Solution, optional
+    start : Solution or None
         Where to start if none is known.
-    callback, **options
+    options : dict
         As for `rectiline.solve`.
     """
-    run = _PathRun(problem, grid, deadline, known, start, callback, options)
-    with limited_threads(problem), using_threads(options.get("n_threads")):
-        try:
-            with asked_at_checkpoints(deadline):
-                run.start_following()
-                while not run.has_ended:
-                    run.advance()
-        except OutOfTime:
-            if not run.solutions:
-                run.solve_next()
-    return run.solutions
-
-
-class _PathRun:
-    """The solutions so far, and the methods that find the next ones."""
 
     def __init__(
         self,
@@ -91,34 +68,44 @@ class _PathRun:
         deadline: Clock,
         known: Sequence[Solution],
         start: Solution | None,
-        callback: Any,
         options: dict[str, Any],
     ) -> None:
+        self._listener = _Listener(options.pop("callback", None))
         self._problem, self._grid, self._deadline = problem, grid, deadline
         self._options, self._tol = options, options.get("tol", 1e-6)
-        self._listener = _Listener(callback)
         self._session = Session()
-        self.solutions = list(known)
-        self._latest = self.solutions[-1] if self.solutions else start
+        self._solutions = list(known)
+        self._latest = self._solutions[-1] if self._solutions else start
         self._proposed: Solution | None = None  # the last solution that the follower found
         self._is_over = False
         self._n_missed = 0
         stored = SECONDS_PER_ENTRY_CERTIFIED * problem.design.n_stored
-        self._proof_seconds = (
-            stored + SECONDS_PER_ROW_CERTIFIED * problem.n_samples
-        )  # a guess at first
+        # A guess at first.
+        self._proof_seconds = stored + SECONDS_PER_ROW_CERTIFIED * problem.n_samples
         # A callback gets every solution before the next one is looked for.
-        reports = self._listener.is_active
-        self._most = max(_FIRST_BATCH, _BATCH_ENTRIES // max(problem.n_samples, 1))
-        self._most = 1 if reports else self._most
+        most = max(_FIRST_BATCH, _BATCH_ENTRIES // max(problem.n_samples, 1))
+        self._most = 1 if self._listener.is_active else most
         self._batch = min(self._most, _FIRST_BATCH)
         self._follower: PathFollower | None = None
 
-    def start_following(self) -> None:
+    def run(self) -> list[Solution]:
+        """Return the solutions at all strengths, as many as there is time for."""
+        with limited_threads(self._problem), using_threads(self._options.get("n_threads")):
+            try:
+                with asked_at_checkpoints(self._deadline):
+                    self._start_following()
+                    while not self._has_ended:
+                        self._advance()
+            except OutOfTime:
+                if not self._solutions:
+                    self._solve_next()
+        return self._solutions
+
+    def _start_following(self) -> None:
         """Make a follower, if the options leave the choice and it can be expected to pay."""
-        if self._grid.size - len(self.solutions) <= 1 or self._deadline.is_late:
+        if self._grid.size - len(self._solutions) <= 1 or self._deadline.is_late:
             return
-        options, first = self._options, self._at(self._grid[len(self.solutions)])
+        options, first = self._options, self._at(self._grid[len(self._solutions)])
         if not _leaves_the_choice(options):
             return
         kinds = [one for one in _FOLLOWERS if one.accepts(first, self._tol)]
@@ -131,14 +118,14 @@ class _PathRun:
             self._follower = None
 
     @property
-    def has_ended(self) -> bool:
+    def _has_ended(self) -> bool:
         """Whether there is nothing left to do, or no time for it."""
-        done = self._is_over or len(self.solutions) == self._grid.size
-        return done or (bool(self.solutions) and self._deadline.is_late)
+        done = self._is_over or len(self._solutions) == self._grid.size
+        return done or (bool(self._solutions) and self._deadline.is_late)
 
-    def advance(self) -> None:
+    def _advance(self) -> None:
         """Find the solutions at the next strengths."""
-        first = len(self.solutions)
+        first = len(self._solutions)
         wanted = self._grid[first : first + self._batch] if self._follower else self._grid[:0]
         candidates = self._candidates(wanted)
         for solution in self._certified(candidates):
@@ -146,12 +133,12 @@ class _PathRun:
                 self._proposed = solution
                 self._accept(solution)
             else:
-                self.solve_next(near=solution)
+                self._solve_next(near=solution)
             if self._is_over:
                 return
         self._batch = self._most
-        if len(candidates) < max(wanted.size, 1) and not self.has_ended:
-            self.solve_next(near=self._latest)
+        if len(candidates) < max(wanted.size, 1) and not self._has_ended:
+            self._solve_next(near=self._latest)
         self._go_on_following()
 
     def _candidates(self, strengths: Vector) -> list[Candidate]:
@@ -175,35 +162,15 @@ class _PathRun:
             return []
         assert self._follower is not None
         name = self._follower.name
-        began = time.perf_counter()
         problems = [self._at(one.strength) for one in candidates]
-        proofs = prove_many(problems, candidates, self._tol)
-        seconds = self._proof_seconds = (time.perf_counter() - began) / len(candidates)
-        found = []
-        for one, (certificate, dual) in zip(candidates, proofs, strict=True):
-            spent = one.seconds + seconds
-            found.append(
-                Solution(
-                    coef=one.coef,
-                    intercept=one.intercept,
-                    status=Status.SOLVED
-                    if certificate.holds(self._tol)
-                    else Status.ITERATION_LIMIT,
-                    solver=name,
-                    n_iter=one.n_iter,
-                    seconds=spent,
-                    dual=dual,
-                    certificate=certificate,
-                    reason=f"{name}: continued from the strength before",
-                    history=(Progress(name, one.n_iter, spent, certificate),),
-                )
-            )
+        reason = f"{name}: continued from the strength before"
+        found, self._proof_seconds = certified(problems, candidates, self._tol, name, reason)
         return found
 
-    def solve_next(self, near: Solution | None = None) -> None:
+    def _solve_next(self, near: Solution | None = None) -> None:
         """Let `solve` find the solution at the next strength."""
         found = solve(
-            self._at(self._grid[len(self.solutions)]),
+            self._at(self._grid[len(self._solutions)]),
             warm_start=near,
             time_limit=self._deadline.remaining,
             session=self._session,
@@ -215,14 +182,14 @@ class _PathRun:
 
     def _go_on_following(self) -> None:
         """Bring the follower to the latest solution, or give it up if it misses too many."""
-        if self._n_missed > _MOST_MISSED + len(self.solutions) / _PER_MISS:
+        if self._n_missed > _MOST_MISSED + len(self._solutions) / _PER_MISS:
             self._follower = None
         if self._follower is not None and self._latest is not self._proposed:
             self._place(self._latest)
 
     def _accept(self, solution: Solution) -> None:
         self._listener.report(solution)
-        self.solutions.append(solution)
+        self._solutions.append(solution)
         self._latest = solution
         stopped = solution.status in (Status.INFEASIBLE, Status.STOPPED)
         self._is_over = stopped or self._listener.stopped
@@ -239,6 +206,33 @@ class _PathRun:
     def _at(self, strength: float) -> Problem:
         assert self._problem.penalty is not None
         return self._problem.with_penalty(self._problem.penalty.with_strength(float(strength)))
+
+
+def certified(
+    problems: Sequence[Problem], candidates: Sequence[Candidate], tol: float, name: str, reason: str
+) -> tuple[list[Solution], float]:
+    """Return candidates as solutions, solved or at a limit, and the seconds of each proof."""
+    began = time.perf_counter()
+    proofs = prove_many(problems, candidates, tol)
+    seconds = (time.perf_counter() - began) / len(candidates)
+    found = []
+    for one, (certificate, dual) in zip(candidates, proofs, strict=True):
+        spent = one.seconds + seconds
+        found.append(
+            Solution(
+                coef=one.coef,
+                intercept=one.intercept,
+                status=Status.SOLVED if certificate.holds(tol) else Status.ITERATION_LIMIT,
+                solver=name,
+                n_iter=one.n_iter,
+                seconds=spent,
+                dual=dual,
+                certificate=certificate,
+                reason=reason,
+                history=(Progress(name, one.n_iter, spent, certificate),),
+            )
+        )
+    return found, seconds
 
 
 def _leaves_the_choice(options: Mapping[str, Any]) -> bool:

@@ -59,13 +59,13 @@ class ZeroPoint(NamedTuple):
 
 def is_sparsifying(penalty: Penalty | None) -> bool:
     """Whether some strength sets all coefficients to zero."""
-    if penalty is None or penalty.is_zero:
-        return False
     return _norm_part(penalty) is not None
 
 
-def _norm_part(penalty: Penalty) -> Penalty | None:
+def _norm_part(penalty: Penalty | None) -> Penalty | None:
     """Return the norm in the penalty when its strength is 1; None if there is none."""
+    if penalty is None or penalty.is_zero:
+        return None
     if isinstance(penalty, L1 | GroupLinf | SparseGroupLinf | Slope):
         return penalty.with_strength(1.0)
     if isinstance(penalty, ElasticNet) and penalty.l1 > 0:
@@ -106,8 +106,8 @@ def largest_strength(problem: Problem) -> float:
 
 def zero_point(problem: Problem) -> ZeroPoint:
     """Return `largest_strength` with the intercept and the multipliers that prove it."""
-    norm = None if problem.penalty is None else _norm_part(problem.penalty)
-    if norm is None or not is_sparsifying(problem.penalty):
+    norm = _norm_part(problem.penalty)
+    if norm is None:
         raise ValueError(
             f"penalty={problem.penalty!r} does not set all coefficients to zero at any finite "
             "strength; give the strengths."

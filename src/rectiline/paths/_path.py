@@ -12,12 +12,10 @@ from numpy.typing import ArrayLike, NDArray
 from rectiline._frames import html_table
 from rectiline._polling import Clock, asked_at_checkpoints
 from rectiline._typing import Vector
-from rectiline.paths._follow import follow_path
+from rectiline.paths._follow import PathRun, certified
 from rectiline.paths._grid import checked_strengths, grid_and_start
-from rectiline.paths._largest import ZeroPoint
 from rectiline.problems import DualPoint, Problem
-from rectiline.problems.proofs import prove
-from rectiline.solvers import Solution, Status
+from rectiline.solvers import Candidate, Solution, Status
 
 _GRID_SHARE = 0.3  # of a time limit, for the largest strength: an upper bound if that is not enough
 
@@ -168,33 +166,13 @@ def path(
         grid = checked_strengths(strengths)
     known: list[Solution] = []
     if start is not None and start.dual is not None:
-        at_zero = _zeros(problem, float(grid[0]), start, options.get("tol", 1e-6), clock)
-        known = [] if at_zero is None else [at_zero]
-    solutions = follow_path(problem, grid, clock, known, warm_start, **options)
+        # All-zero coefficients are the solution at the largest strength, if that is proved.
+        zeros, first = np.zeros(problem.n_features), float(grid[0])
+        at = Candidate(first, zeros, start.intercept, start.dual, 0, clock.seconds)
+        one = problem.with_penalty(problem.penalty.with_strength(first))
+        tol, name = options.get("tol", 1e-6), "largest_strength"
+        reason = "the smallest strength with all-zero coefficients"
+        found, _ = certified([one], [at], tol, name, reason)
+        known = [one for one in found if one.status == Status.SOLVED]
+    solutions = PathRun(problem, grid, clock, known, warm_start, options).run()
     return Path(grid[: len(solutions)], tuple(solutions), clock.seconds)
-
-
-def _zeros(
-    problem: Problem, strength: float, start: ZeroPoint, tol: float, clock: Clock
-) -> Solution | None:
-    """Return all-zero coefficients as the solution at the largest strength, if that is proved.
-
-    At exactly this strength other solutions may be as good; a solver could find one of those.
-    """
-    assert problem.penalty is not None
-    one = problem.with_penalty(problem.penalty.with_strength(strength))
-    coef = np.zeros(problem.n_features)
-    certificate, dual = prove(one, coef, start.intercept, start.dual)
-    if not certificate.holds(tol):
-        return None
-    return Solution(
-        coef=coef,
-        intercept=start.intercept,
-        status=Status.SOLVED,
-        solver="largest_strength",
-        n_iter=0,
-        seconds=clock.seconds,
-        dual=dual,
-        certificate=certificate,
-        reason="the smallest strength with all-zero coefficients",
-    )
