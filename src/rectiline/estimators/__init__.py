@@ -2,11 +2,12 @@
 
 import sys
 
-from rectiline.estimators import _classifier, _quantile, _regressor, _scores
+from rectiline.estimators import _classifier, _regressor, _scores
 from rectiline.estimators._classifier import PLQClassifier, PLQClassifierCV
 from rectiline.estimators._distribution import DistributionRegressor
 from rectiline.estimators._factorization import MatrixFactorization
-from rectiline.estimators._quantile import QuantileRegressor, QuantileRegressorCV
+from rectiline.estimators._quantile import QuantileRegressor
+from rectiline.estimators._quantile_cv import QuantileRegressorCV
 from rectiline.estimators._regressor import PLQRegressor, PLQRegressorCV
 from rectiline.estimators._scores import make_scorer
 from rectiline.estimators._shortfall import ExpectedShortfallRegressor
@@ -28,7 +29,6 @@ __all__ = [
 for _old, _now in (
     ("_classifier_cv", _classifier),
     ("_loss_scorer", _scores),
-    ("_quantile_cv", _quantile),
     ("_regressor_cv", _regressor),
 ):
     sys.modules[f"{__name__}.{_old}"] = _now

@@ -27,7 +27,7 @@ def calibrated_on_rows(
     refuse_on_rows(model, **{"calibration on a GPU": isinstance(data.rows, TensorRows)})
     problems = model._problems(data)
     family = [without_fold(one, fold, n_folds) for fold in range(n_folds) for one in problems]
-    solved = solve_in_passes(family, options, [None] * len(family), options.time_limit)
+    solved = solve_in_passes(family, options)
     coefs = np.array([one.coef for one in solved]).reshape(n_folds, len(problems), -1)
     intercepts = np.array([one.intercept for one in solved]).reshape(n_folds, -1)
     scores = np.concatenate(list(data.rows.map_blocks(_fold_scores, (coefs, intercepts))))

@@ -130,13 +130,11 @@ class PLQClassifier(
     def _loss(self) -> Loss:
         return make_loss(self.loss, self.loss_params, of=("margin", "residual"))
 
-    def _C(self) -> float:
-        """Return the weight of the losses, for a search the one that it has chosen."""
-        return float(self.C if hasattr(self, "C") else getattr(self, "C_", 1.0))
-
     def _with_tasks(self, data: FitData) -> FitData:
         classes, places = find_classes(data.y, data.weight)
-        tasks = two_class_tasks(self._loss(), places, classes.size, self.multi_class, self._C())
+        tasks = two_class_tasks(
+            self._loss(), places, classes.size, self.multi_class, float(self._given_C())
+        )
         if tasks[0].samples is not None and any(map(is_fairness, data.constraints)):
             raise ValueError("Fairness constraints need multi_class='ovr'; got 'ovo'.")
         weight = class_weights(self.class_weight, classes, places, data.weight)
@@ -144,7 +142,7 @@ class PLQClassifier(
 
     def _with_row_tasks(self, data: FitData) -> FitData:
         classes, tasks = two_class_row_tasks(
-            data.rows, self._loss(), self.class_weight, self.multi_class, self._C()
+            data.rows, self._loss(), self.class_weight, self.multi_class, float(self._given_C())
         )
         return replace(data, tasks=tasks, classes=classes)
 

@@ -91,7 +91,6 @@ class DistributionRegressor(QuantileRegressor):
 
     loss = "pinball"
     shared_slopes = False
-    inference = None
 
     def _asked_levels(self) -> Any:
         if isinstance(self.levels, int | np.integer) and not isinstance(self.levels, bool):

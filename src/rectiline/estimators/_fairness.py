@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -88,16 +87,13 @@ def _as_numbers(column: NDArray[Any]) -> Vector:
 
 def is_fairness(constraint: Constraint) -> bool:
     """Whether a constraint is about sensitive features."""
-    return isinstance(constraint, Fairness | DemographicParity | EqualOpportunity)
+    return isinstance(constraint, Fairness | DemographicParity)
 
 
-def bound_constraints(
-    constraints: Sequence[Constraint],
-    data: FairnessData | None,
-    positive: Mask | None = None,
-    keep: Mask | None = None,
-) -> list[Constraint]:
-    """Return the constraints with sensitive features filled in.
+def with_groups(
+    constraint: Any, data: FairnessData | None, positive: Mask | None, keep: Mask | None
+) -> Constraint:
+    """Return a constraint with its sensitive features filled in.
 
     Parameters
     ----------
@@ -106,12 +102,8 @@ def bound_constraints(
     keep : mask, optional
         Samples that count; the others are held out of a fold.
     """
-    return [_bound(one, data, positive, keep) if is_fairness(one) else one for one in constraints]
-
-
-def _bound(
-    constraint: Any, data: FairnessData | None, positive: Mask | None, keep: Mask | None
-) -> Constraint:
+    if not is_fairness(constraint):
+        return cast(Constraint, constraint)
     own = constraint.sensitive
     if own is None and data is None:
         raise ValueError(
@@ -132,8 +124,7 @@ def _bound(
                 "not have; give it positive=..., or use DemographicParity."
             )
         return constraint.bind(codes, chosen)
-    bound: Constraint = constraint.bind(codes)
-    return bound
+    return cast(Constraint, constraint.bind(codes))
 
 
 def _fairness(constraint: Fairness, columns: Vector, keep: Mask | None) -> Constraint:

@@ -23,7 +23,7 @@ from rectiline.estimators._encode import (
     free_effects,
     only,
 )
-from rectiline.estimators._fairness import FairnessData, is_fairness
+from rectiline.estimators._fairness import FairnessData, is_fairness, with_groups
 from rectiline.estimators._parameters import adapted_problems, is_adaptive, make_penalty
 from rectiline.estimators._rows import (
     as_rows,
@@ -171,20 +171,16 @@ class LinearFitMixin(BaseLinear, Generic[Scalar]):
         """Return the penalty object at a strength: a `Penalty`, `Fused`, or None."""
         if l1_ratio is None:
             l1_ratio = getattr(self, "l1_ratio", getattr(self, "l1_ratio_", None))
-        n_plain, names = self._plain_columns()
-        return make_penalty(
-            self.penalty,
-            n_plain,
-            0.5 if l1_ratio is None else l1_ratio,
-            strength,
-            getattr(self, "penalty_params", None),
-            names,
-        )
+        return make_penalty(self, strength, 0.5 if l1_ratio is None else l1_ratio)
 
     def _plain_columns(self) -> tuple[int, NDArray[Any] | None]:
         """Return how many columns are no fixed effects, and their names."""
         n_plain, names = self.n_features_in_ - self._n_effects, column_names(self)
         return n_plain, None if names is None else names[:n_plain]
+
+    def _given_C(self) -> Any:
+        """Return the weight of the losses, for a search the one that it has chosen."""
+        return self.C if hasattr(self, "C") else getattr(self, "C_", 1.0)
 
     def _strength(self, data: FitData) -> float:
         """Return the strength of the penalty in the sum of losses and penalty."""
@@ -202,7 +198,22 @@ class LinearFitMixin(BaseLinear, Generic[Scalar]):
         n_effects = self._n_effects
         strength = getattr(self, "effects_l1", 0.0) * data.total
         penalty = free_effects(penalty, self.n_features_in_ - n_effects, n_effects, strength)
-        return data.problem(task, penalty, factor, keep, self.fit_intercept, column_names(self))
+        limits, targets, intercept = data.constraints, task.targets, self.fit_intercept
+        if data.rows is not None:  # weights are as they were given
+            return Problem.on_encoded_rows(
+                data.rows, task.loss, targets, penalty, limits, intercept
+            )
+        positive = None if data.classes is None else targets > 0
+        return Problem(
+            data.design if task.samples is None else data.X[task.samples],
+            targets,
+            loss=task.loss,
+            penalty=penalty,
+            constraints=[with_groups(one, data.groups, positive, keep) for one in limits],
+            sample_weight=data.loss_weights(task, factor, keep),
+            fit_intercept=intercept,
+            feature_names=column_names(self),
+        )
 
     def _task_problem(self, data: FitData, task: Task) -> Problem:
         """Return the problem that a fit solves for one task."""

@@ -9,7 +9,6 @@ from numbers import Integral, Real
 from typing import Any, TypedDict, TypeVar, cast
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from rectiline import losses, penalties
@@ -107,6 +106,14 @@ class RunParameters(TypedDict, total=False):
     callback: Any
 
 
+class TaskParameters(RunParameters, total=False):
+    """What the tasks of a multi-task model share besides."""
+
+    center: bool
+    constraints: Any
+    warm_start: bool
+
+
 class TableParameters(RunParameters, total=False):
     """What becomes of texts and missing cells besides: parameters of all but multi-task models."""
 
@@ -135,6 +142,8 @@ _DEFAULTS: dict[str, Any] = {
     "tol": 1e-6,
     "verbose": 0,
     "progress_bar": False,
+    "center": False,
+    "warm_start": False,
     "penalty": "l2",
     "constraints": (),
     "positive": False,
@@ -190,19 +199,14 @@ def shared_loss(loss: Loss) -> Loss:
     return loss
 
 
-def make_penalty(
-    penalty: str | Penalty | Fused | None,
-    n_features: int,
-    l1_ratio: float = 0.5,
-    strength: float = 1.0,
-    params: Mapping[str, Any] | None = None,
-    names: NDArray[Any] | None = None,
-) -> Penalty | Fused | None:
-    """Return the penalty that the parameters describe, at the given strength.
+def make_penalty(model: Any, strength: float, l1_ratio: float) -> Penalty | Fused | None:
+    """Return the penalty that the parameters of a model describe, at the given strength.
 
-    A `Penalty` object keeps its own strength times `strength`; `names` are those of the columns.
+    It is about the columns that are no fixed effects. An object keeps its own strength, times the
+    given one.
     """
-    given = dict(params or {})
+    penalty: Any = model.penalty
+    given = dict(getattr(model, "penalty_params", None) or {})
     if isinstance(penalty, str) and penalty in PENALTIES:
         allowed = _PENALTY_PARAMS.get(penalty, set())
         unknown = sorted(set(given) - allowed)
@@ -223,9 +227,9 @@ def make_penalty(
         )
     if isinstance(penalty, Fused):
         return penalty if strength == 1.0 else penalty.with_strength(strength * penalty.strength)
-    return penalties.get(
-        penalty, n_features, strength=strength, l1_ratio=l1_ratio, names=names, **given
-    )
+    n_plain, names = model._plain_columns()
+    given |= {"strength": strength, "l1_ratio": l1_ratio, "names": names}
+    return penalties.get(penalty, n_plain, **given)
 
 
 def _read_weights(given: dict[str, Any]) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from rectiline.estimators._run import seed_of
+from rectiline._numbers import seed_of
 from rectiline.problems import DualPoint, Problem
 from rectiline.problems.blocks import SplitDual
 from rectiline.solvers import solve

@@ -6,35 +6,40 @@ import copy
 import warnings
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Self, Unpack
+from numbers import Real
+from typing import Any, Self, Unpack, cast
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import RegressorMixin
+from sklearn.utils._param_validation import StrOptions
 
 from rectiline import rows as row_sources
+from rectiline._numbers import checked_share
 from rectiline._polling import Clock
 from rectiline._typing import Vector
-from rectiline.estimators._check import as_numpy, column_names
+from rectiline.estimators._check import as_numpy, column_names, like
 from rectiline.estimators._docs import documented
+from rectiline.estimators._inference import InferenceMixin, InferenceTerms
+from rectiline.estimators._linear import LinearFitMixin
 from rectiline.estimators._non_crossing import Region, fit_without_crossing
 from rectiline.estimators._parameters import (
-    TableParameters,
     TermParameters,
-    is_adaptive,
+    adapted_problems,
     keeps_parameters,
+    shared_loss,
 )
 from rectiline.estimators._proofs import ProvedAgain
-from rectiline.estimators._quantile_base import BaseQuantile
-from rectiline.estimators._quantile_problems import StackedQuantiles
-from rectiline.estimators._rows import refuse_on_rows
+from rectiline.estimators._quantile_problems import StackedQuantiles, shown_one_by_one
+from rectiline.estimators._rows import with_targets
 from rectiline.estimators._scores import SummedScore
-from rectiline.estimators._search import SearchMixin
-from rectiline.estimators._tasks import FitData
-from rectiline.penalties import Penalty
+from rectiline.estimators._tasks import FitData, Task
+from rectiline.losses import Expectile, Loss, Pinball
 from rectiline.problems import Problem
-from rectiline.rows import TensorRows
 from rectiline.solvers import Solution
 
+# What scikit-learn calls its solvers; they are accepted and mean "auto".
+_SCIPY_SOLVERS = ("highs", "highs-ds", "highs-ipm", "interior-point", "revised simplex")
 # Points at which a pair of quantiles is kept apart from which on interior points are quicker than
 # Newton's method: 0.6 instead of 3.2 s for 25 quantiles of 1,000 x 20 with 20 points a pair.
 _MANY_POINTS = 15
@@ -42,7 +47,7 @@ _DEFAULT_ALPHA = 1.0  # that of scikit-learn
 
 
 @documented()
-class QuantileRegressor(BaseQuantile):
+class QuantileRegressor(RegressorMixin, InferenceMixin, LinearFitMixin[np.float64]):  # type: ignore[misc]
     """Linear quantile regression, a drop-in replacement for scikit-learn's.
 
     Minimises ``1/W sum_i w_i pinball(y_i - x_i'b - b0) + alpha * penalty(b)`` with W the sum of the
@@ -110,6 +115,9 @@ class QuantileRegressor(BaseQuantile):
     0.8
     """
 
+    _own_rules = {"loss": [StrOptions({"pinball", "expectile"})]}
+    quantiles_: Vector
+
     @keeps_parameters(TermParameters, penalty="elasticnet", tol=1e-9)
     def __init__(
         self,
@@ -128,56 +136,169 @@ class QuantileRegressor(BaseQuantile):
     def _fit(self, X: Any, y: Any, sample_weight: Any, *given: Any, **params: Any) -> Self:
         super()._fit(X, y, sample_weight, *given, **params)
         self.__dict__.pop("summary_", None)
-        if self.alpha == _DEFAULT_ALPHA and self.n_features_in_ and not np.any(self.coef_):
+        alpha = getattr(self, "alpha", None)  # a search chooses it
+        if alpha == _DEFAULT_ALPHA and self.n_features_in_ and not np.any(self.coef_):
             warnings.warn(
-                f"{type(self).__name__}: the penalty of the default alpha={self.alpha:g} makes "
+                f"{type(self).__name__}: the penalty of the default alpha={alpha:g} makes "
                 "every coefficient zero. Set alpha=0 for no penalty, or choose it by "
                 "QuantileRegressorCV.",
                 UserWarning,
                 stacklevel=2,
             )
-        if self.inference is not None:
+        if getattr(self, "inference", None) is not None:
             self.summary_ = self.summary(X, y, self.inference, sample_weight=sample_weight)
         return self
 
-    # ---- several quantiles in one problem -------------------------------------------------------
+    def _asked_levels(self) -> Any:
+        """Return the level, or the levels, to fit."""
+        return self.quantile
+
+    @property
+    def _is_list(self) -> bool:
+        return not isinstance(self._asked_levels(), Real)
 
     @property
     def _is_joint(self) -> bool:
-        return bool(self.non_crossing or self.shared_slopes) and self.quantiles_.size > 1
+        asked = (getattr(self, name, False) for name in ("non_crossing", "shared_slopes"))
+        return any(asked) and self.quantiles_.size > 1
 
     @property
     def _always_lists(self) -> bool:  # type: ignore[override]
         return self._is_list and not self._is_joint
 
-    def _joint_strengths(self, data: FitData) -> tuple[Vector, Vector]:
-        """Return the strengths of the ridge and of the L1 norm for each column."""
-        penalty = self._penalty(self._strength(data))
-        if penalty is None:
-            return np.zeros(self.n_features_in_), np.zeros(self.n_features_in_)
-        adds_up = isinstance(penalty, Penalty) and not is_adaptive(self)
-        parts: Any = penalty.separable(self.n_features_in_) if adds_up else None
-        if parts is None:
-            raise ValueError(
-                f"penalty={self.penalty!r}, penalty_params={self.penalty_params!r}: quantiles that "
-                "are fitted jointly (non_crossing, shared_slopes) take penalties that are sums "
-                "over columns ('elasticnet', 'l1', 'l2'), without adaptive weights."
-            )
-        return parts[0], parts[1]
+    def _run_solver(self) -> str:
+        return "auto" if self.solver in _SCIPY_SOLVERS else self.solver
 
-    def _stacked(self, data: FitData) -> StackedQuantiles:
-        """Return the one problem of all quantiles, from the lowest to the highest."""
-        strengths = self._joint_strengths(data)  # what is refused is refused before a pass
-        refuse_on_rows(self, **{"a joint fit on a GPU": isinstance(data.rows, TensorRows)})
-        if self._n_effects:
-            raise ValueError(
-                "fixed_effects do not go with non_crossing and shared_slopes: fit the quantiles "
-                "one by one, or give the effects as columns with categorical='onehot'."
-            )
-        losses = [self._loss(q) for q in np.sort(self.quantiles_)]
-        rows = self._task_problem(data, data.tasks[0]).terms.region.rows
-        shared = bool(self.shared_slopes)
-        return StackedQuantiles(data, losses, self.fit_intercept, strengths, rows, shared)
+    def _loss(self, level: float) -> Loss:
+        kind = Pinball if self.loss == "pinball" else Expectile
+        return shared_loss(kind(float(level)))
+
+    def _with_row_tasks(self, data: FitData) -> FitData:
+        data = replace(data, total=data.rows.total_weight())
+        if not data.total > 0:
+            raise ValueError("The weights of the rows must not all be zero.")
+        return self._with_tasks(data)
+
+    def _with_tasks(self, data: FitData) -> FitData:
+        self.quantiles_ = _checked_levels(self._asked_levels())
+        y = None if data.rows is not None else np.asarray(data.y, dtype=np.float64)
+        total = data.total if data.weight is None else float(data.weight.sum())
+        tasks = [Task(self._loss(level), y) for level in self.quantiles_]
+        return replace(data, y=y, total=total, tasks=tasks)
+
+    def _has_coef_rows(self, data: FitData) -> bool:
+        return self._is_list
+
+    def _strength(self, data: FitData) -> float:
+        alpha: float = self.alpha if hasattr(self, "alpha") else self.alpha_  # a search chooses it
+        return data.total * alpha
+
+    def _penalty(self, strength: float = 1.0, l1_ratio: float | None = None) -> Any:
+        return None if strength == 0.0 else super()._penalty(strength, l1_ratio)
+
+    def _problems(self, data: FitData) -> list[Problem]:
+        if self._is_joint:
+            names, d = column_names(self), self.n_features_in_
+            features = [f"x{k}" for k in range(d)] if names is None else list(names)
+            joint = replace(StackedQuantiles.of(self, data), points=getattr(self, "_points", ()))
+            return [joint.problem(features, np.sort(self.quantiles_).tolist())]
+        return self._single_problems(data)
+
+    def _single_problems(self, data: FitData) -> list[Problem]:
+        """Return one problem for each level."""
+        if data.rows is not None or len(data.tasks) == 1:
+            return super()._problems(data)
+        # The problems share everything but the loss.
+        first = self._task_problem(data, data.tasks[0])
+        problems = [first.with_loss(task.loss) for task in data.tasks]
+        return adapted_problems(self, problems, by_row=True)
+
+    def _objective_units(self, data: FitData) -> list[float]:
+        return [1.0 / data.total] * (1 if self._is_joint else len(data.tasks))
+
+    def _inference_terms(self, y: NDArray[Any]) -> InferenceTerms:
+        losses = self._explained_loss().losses
+        return losses, np.asarray(self.quantiles_), np.asarray(y, dtype=np.float64)
+
+    def _penalty_in_words(self) -> str | None:
+        if self._is_joint and self.shared_slopes:
+            return "slopes shared by all quantiles"
+        alpha = getattr(self, "alpha_", getattr(self, "alpha", None))
+        return None if alpha == 0.0 or self.penalty is None else f"alpha={alpha:g}"
+
+    def _coef_titles(self) -> list[Any]:
+        return [float(q) for q in self.quantiles_] if self._is_list else ["coef"]
+
+    def _quantiles_at(self, X: Any) -> NDArray[np.float64]:
+        """Return the quantiles at the rows of X, with one column for each."""
+        found = as_numpy(self.predict(X))
+        return np.asarray(found.reshape(len(found), -1))
+
+    def predict_interval(self, X: Any, coverage: float = 0.9) -> NDArray[np.float64]:
+        """Return central prediction intervals from two of the fitted quantiles.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        coverage : float, default=0.9
+            The quantiles ``(1 - coverage)/2`` and ``(1 + coverage)/2`` must have been fitted.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, 2)
+            Lower and upper ends.
+        """
+        quantiles = as_numpy(self.predict(X))
+        low, high = _central_pair(self.quantiles_, coverage)
+        return cast(NDArray[np.float64], like(np.sort(quantiles[:, [low, high]], axis=1), X))
+
+    def pinball_score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """Return the share of the loss that the model explains, averaged over the quantiles.
+
+        1 is perfect, 0 is the score of the best constant for each quantile.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), optional
+
+        Returns
+        -------
+        float
+        """
+        quantiles, targets = self._quantiles_at(X), np.asarray(y, dtype=np.float64)
+        weight = np.ones(targets.size) if sample_weight is None else np.array(sample_weight, float)
+        score = self._explained_loss()
+        missed = score.missed(quantiles[:, None], targets, weight)
+        return float(score.value(score.constant(targets, weight), missed)[0])
+
+    def _explained_loss(self) -> SummedScore:
+        return SummedScore(losses=tuple(self._loss(level) for level in self.quantiles_))
+
+    def score(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> float:
+        """Return the share of the loss that the model explains (D^2), averaged over the quantiles.
+
+        It is `pinball_score`: 1 is perfect, 0 is the score of the best constant for each quantile.
+        For one quantile it is `sklearn.metrics.d2_pinball_score`, except that there the constant
+        is an interpolated quantile, which may be a little worse than the best one.
+        `sklearn.linear_model.QuantileRegressor.score` is R^2 instead, which rewards predicting the
+        mean; use `sklearn.metrics.r2_score` for it.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix of shape (n_samples, n_features), or source of rows
+        y : array-like of shape (n_samples,)
+            Targets; rows in blocks hold them.
+        sample_weight : array-like of shape (n_samples,), optional
+
+        Returns
+        -------
+        float
+        """
+        return self.pinball_score(*with_targets(X, y, sample_weight))
+
+    # ---- several quantiles in one problem -------------------------------------------------------
 
     def _region(self, data: FitData) -> Region:
         """Return where the quantiles must not cross."""
@@ -189,13 +310,13 @@ class QuantileRegressor(BaseQuantile):
     ) -> tuple[FitData, list[Solution]]:
         if not self._is_joint:
             return super()._solve_tasks(data, clock, **params)
-        stacked = self._stacked(data)
+        stacked = StackedQuantiles.of(self, data)
         if self.shared_slopes:
             (solution,) = self._solve([stacked.problem()], data, clock)
         else:
             singles: list[Problem] = []
             if data.rows is None:
-                made = super()._problems(data)
+                made = self._single_problems(data)
                 singles = [made[k] for k in np.argsort(self.quantiles_)]
 
             def solve(problems: Sequence[Problem], n_points: int) -> list[Solution]:
@@ -223,24 +344,12 @@ class QuantileRegressor(BaseQuantile):
         if hasattr(self, "dual_coef_"):  # rows in blocks have none
             self.dual_coef_ = self.dual_coef_.reshape(self.quantiles_.size, -1)[back]
 
-    def _problems(self, data: FitData) -> list[Problem]:
-        if not self._is_joint:
-            return super()._problems(data)
-        names = column_names(self)
-        features = [f"x{k}" for k in range(self.n_features_in_)] if names is None else list(names)
-        stacked = replace(self._stacked(data), points=getattr(self, "_points", ()))
-        return [stacked.problem(features, np.sort(self.quantiles_).tolist())]
-
-    def _objective_units(self, data: FitData) -> list[float]:
-        units = super()._objective_units(data)
-        return units[:1] if self._is_joint else units
-
     def verify(
         self, X: Any, y: ArrayLike | None = None, sample_weight: Any = None, **fit_params: Any
     ) -> Any:
         """Prove again how good the coefficients are; quantiles are also compared at every row."""
         proof: Any = super().verify(X, y, sample_weight, **fit_params)
-        if not self.non_crossing or self.quantiles_.size == 1:
+        if not (self._is_joint and self.non_crossing):
             return proof
         up = np.argsort(self.quantiles_)
         region = self._region(copy.copy(self)._read(X, y, sample_weight, **fit_params))
@@ -249,124 +358,41 @@ class QuantileRegressor(BaseQuantile):
     def _shown(self, again: ProvedAgain) -> ProvedAgain:
         if not self._is_joint:
             return again
-        (solution,), model = again.solutions, again.model
-        problems = super(QuantileRegressor, model)._problems(again.data)
-        rows, dual = problems[0].constraint_rows, solution.dual
-        copies = 1 if self.shared_slopes else len(problems)
-        n_points = dual.inequality.size - copies * rows.A.shape[0]
-        own = dual.inequality[n_points:].reshape(copies, -1)
-        exact = dual.equality.reshape(copies, -1)
-        places = np.argsort(np.argsort(self.quantiles_)) % copies  # multipliers go up the levels
-        found = zip(as_numpy(self.coef_), as_numpy(self.intercept_).tolist(), places, strict=True)
-        parts = [
-            replace(
-                solution,
-                coef=coef,
-                intercept=intercept,
-                dual=replace(dual, inequality=own[place], equality=exact[place]),
-            )
-            for coef, intercept, place in found
-        ]
-        words = f"The {len(problems)} quantiles are fitted together: " + (
-            "they share their slopes, and the mean of their losses is minimised."
-            if self.shared_slopes
-            else "the sum of their objectives is minimised, and none may cross the next one, which "
-            f"takes constraints at {n_points} points."
-        )
-        return replace(again, problems=problems, solutions=parts, joint=(words, solution))
+        return shown_one_by_one(self, again, again.model._single_problems(again.data))
 
     # ---- standard errors ------------------------------------------------------------------------
 
-    def _penalty_in_words(self) -> str | None:
-        if self.shared_slopes and self.quantiles_.size > 1:
-            return "slopes shared by all quantiles"
-        return super()._penalty_in_words()
-
     def _active_constraint(self, X: Any) -> str | None:
-        if self.non_crossing and self.quantiles_.size > 1:
+        if self._is_joint and self.non_crossing:
             return "the quantiles were fitted under the constraint not to cross"
         return super()._active_constraint(X)
 
 
-@documented()
-class QuantileRegressorCV(SearchMixin, BaseQuantile):
-    """`QuantileRegressor` with alpha, and l1_ratio, chosen by cross-validation.
+def _checked_levels(quantile: Any) -> Vector:
+    """Return the quantiles that a user asked for, one or several."""
+    levels = np.atleast_1d(np.asarray(quantile, dtype=np.float64))
+    if levels.ndim != 1 or not levels.size or not ((levels > 0) & (levels < 1)).all():
+        raise ValueError(
+            f"quantile={quantile!r}: must be a number or a list of numbers strictly between 0 "
+            "and 1."
+        )
+    if np.unique(levels).size < levels.size:
+        raise ValueError(f"quantile={quantile!r}: holds a quantile twice.")
+    return levels
 
-    Several quantiles share one alpha. Folds follow warm-started paths in threads that share X.
 
-    Parameters
-    ----------
-    quantile : float or list of float, default=0.5
-        Quantiles to fit, strictly between 0 and 1.
-    alphas : int or array-like, default=30
-        Strengths to try, or how many: then from the smallest that gives all-zero coefficients,
-        computed exactly, down; see `rectiline.paths.default_strengths`.
-    l1_ratios : array-like, default=(1.0,)
-        Shares of the L1 norm to try.
-    loss : {"pinball", "expectile"}, default="pinball"
-        What is fitted.
-    penalty : str or Penalty, default="elasticnet"
-        The penalty on the coefficients, times alpha.
-    constraints : Constraint, dict, str, or list of these, default=()
-        As for `QuantileRegressor`.
-    {tables}
-    {cv}
-    {fit_intercept}
-    {running_tight}
-
-    Attributes
-    ----------
-    alpha_ : float
-        The chosen strength.
-    l1_ratio_ : float
-        The chosen share.
-    alphas_ : ndarray
-        The strengths of ``path_``.
-    coef_ : ndarray of shape (n_features,) or (n_quantiles, n_features)
-    intercept_ : float or ndarray of shape (n_quantiles,)
-    quantiles_ : ndarray
-        The quantiles of the columns of a prediction.
-    path_ : Path or tuple of Path
-        All strengths on all the data, for the chosen share, in the units of a mean of losses:
-        certified to `fold_tol`.
-    cv_results_ : dict of ndarray
-        One entry per point of the grid: ``param_alpha``, scores of the folds, their mean and rank.
-    {proof}
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_diabetes
-    >>> from rectiline.estimators import QuantileRegressorCV
-    >>> X, y = load_diabetes(return_X_y=True)
-    >>> model = QuantileRegressorCV(quantile=0.75, alphas=8).fit(X, y)
-    >>> bool(model.alpha_ < model.alphas_[0]), model.pinball_score(X, y) > 0.2
-    (True, True)
-    """
-
-    _searched = "alpha"
-
-    @keeps_parameters(TableParameters, tol=1e-9)
-    def __init__(
-        self,
-        *,
-        quantile: Any = 0.5,
-        alphas: Any = 30,
-        l1_ratios: Any = (1.0,),
-        loss: str = "pinball",
-        penalty: str | Penalty = "elasticnet",
-        constraints: Any = (),
-        cv: Any = None,
-        scoring: Any = None,
-        fold_tol: float | None = None,
-        **shared: Unpack[TableParameters],
-    ) -> None: ...
-
-    def _exchanged(self, values: Any, unit: float) -> Any:
-        return values
-
-    def _path_factor(self, weight: float) -> float:
-        """Return what makes losses means: the strength of the penalty is alpha on every fold."""
-        return 1.0 / weight
-
-    def _own_score(self, data: FitData) -> SummedScore | None:
-        return self._explained_loss()
+def _central_pair(levels: Vector, coverage: float) -> tuple[int, int]:
+    """Return the positions of the quantiles that bound a central interval."""
+    checked_share("coverage", coverage)
+    found = []
+    for wanted in (0.5 - 0.5 * coverage, 0.5 + 0.5 * coverage):
+        near = np.flatnonzero(np.abs(levels - wanted) <= 1e-9)
+        if not near.size:
+            shown = ", ".join(f"{level:g}" for level in np.sort(levels))
+            raise ValueError(
+                f"coverage={coverage!r} needs the quantiles {0.5 - 0.5 * coverage:g} and "
+                f"{0.5 + 0.5 * coverage:g}; fitted are {shown}. DistributionRegressor has "
+                "intervals of any coverage."
+            )
+        found.append(int(near[0]))
+    return found[0], found[1]

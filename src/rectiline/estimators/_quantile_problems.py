@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -19,13 +19,17 @@ from scipy import sparse as sp
 
 from rectiline._typing import Indices, Vector
 from rectiline.constraints import Constraint, ConstraintRows, LinearInequality
+from rectiline.estimators._check import as_numpy
 from rectiline.estimators._encode import PlainColumns
+from rectiline.estimators._parameters import is_adaptive
+from rectiline.estimators._proofs import ProvedAgain
+from rectiline.estimators._rows import refuse_on_rows
 from rectiline.estimators._tasks import FitData
 from rectiline.losses import Loss
 from rectiline.penalties import Columnwise, Penalty
 from rectiline.problems import Problem
 from rectiline.problems.blocks import Encoding
-from rectiline.rows import Levels, StackedRows
+from rectiline.rows import Levels, StackedRows, TensorRows
 
 # A stacked X of few quantiles, or a small one, is filled: products with zeros are quicker there.
 _FEW_QUANTILES = 5
@@ -63,6 +67,21 @@ class StackedQuantiles:
     shares_slopes: bool = False
     points: Sequence[Any] = ()
     frozen: NDArray[np.float64] | None = None
+
+    @classmethod
+    def of(cls, model: Any, data: FitData) -> StackedQuantiles:
+        """Return the quantiles of a model in one problem; what it does not take is refused."""
+        strengths = _strengths(model, model._penalty(model._strength(data)))
+        refuse_on_rows(model, **{"a joint fit on a GPU": isinstance(data.rows, TensorRows)})
+        if model._n_effects:
+            raise ValueError(
+                "fixed_effects do not go with non_crossing and shared_slopes: fit the quantiles "
+                "one by one, or give the effects as columns with categorical='onehot'."
+            )
+        losses = [model._loss(level) for level in np.sort(model.quantiles_)]
+        rows = model._task_problem(data, data.tasks[0]).terms.region.rows
+        shared = bool(model.shared_slopes)
+        return cls(data, losses, model.fit_intercept, strengths, rows, shared)
 
     @property
     def m(self) -> int:
@@ -168,3 +187,47 @@ class StackedQuantiles:
         slopes = np.tile(coef[:end].reshape(-1, self.d), (self.m * self.d // end, 1))
         own = coef[end:].copy() if self.fit_intercept else np.zeros(self.m)
         return slopes, own
+
+
+def _strengths(model: Any, penalty: Any) -> tuple[Vector, Vector]:
+    """Return the strengths of the ridge and of the L1 norm for each column."""
+    d = model.n_features_in_
+    if penalty is None:
+        return np.zeros(d), np.zeros(d)
+    adds_up = isinstance(penalty, Penalty) and not is_adaptive(model)
+    parts = penalty.separable(d) if adds_up else None
+    if parts is None:
+        raise ValueError(
+            f"penalty={model.penalty!r}, penalty_params={model.penalty_params!r}: quantiles that "
+            "are fitted jointly (non_crossing, shared_slopes) take penalties that are sums "
+            "over columns ('elasticnet', 'l1', 'l2'), without adaptive weights."
+        )
+    return parts
+
+
+def shown_one_by_one(model: Any, again: ProvedAgain, singles: list[Problem]) -> ProvedAgain:
+    """Return the quantiles of a joint fit with problems of their own, for a page about it."""
+    (solution,) = again.solutions
+    rows, dual = singles[0].constraint_rows, solution.dual
+    copies = 1 if model.shared_slopes else len(singles)
+    n_points = dual.inequality.size - copies * rows.A.shape[0]
+    own = dual.inequality[n_points:].reshape(copies, -1)
+    exact = dual.equality.reshape(copies, -1)
+    places = np.argsort(np.argsort(model.quantiles_)) % copies  # multipliers go up the levels
+    found = zip(as_numpy(model.coef_), as_numpy(model.intercept_).tolist(), places, strict=True)
+    parts = [
+        replace(
+            solution,
+            coef=coef,
+            intercept=intercept,
+            dual=replace(dual, inequality=own[place], equality=exact[place]),
+        )
+        for coef, intercept, place in found
+    ]
+    words = f"The {len(singles)} quantiles are fitted together: " + (
+        "they share their slopes, and the mean of their losses is minimised."
+        if model.shared_slopes
+        else "the sum of their objectives is minimised, and none may cross the next one, which "
+        f"takes constraints at {n_points} points."
+    )
+    return replace(again, problems=singles, solutions=parts, joint=(words, solution))

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 from sklearn.utils._param_validation import StrOptions
 
+from rectiline._numbers import seed_of
 from rectiline._polling import Clock
 from rectiline._typing import Vector
 from rectiline.backends import as_design
@@ -32,7 +33,7 @@ from rectiline.estimators._inference import InferenceMixin, InferenceTerms, leve
 from rectiline.estimators._linear import LinearFitMixin
 from rectiline.estimators._parameters import PARAMETER_RULES, TermParameters, keeps_parameters
 from rectiline.estimators._rows import sample_rows, with_targets
-from rectiline.estimators._run import RunOptions, seed_of, solve_all
+from rectiline.estimators._run import RunOptions, solve_all
 from rectiline.estimators._search import SearchMixin
 from rectiline.estimators._tasks import FitData, Task
 from rectiline.exceptions import ConvergenceWarning
@@ -126,44 +127,44 @@ class PLQRegressor(
 
     def _with_tasks(self, data: FitData) -> FitData:
         targets = np.asarray(data.y, dtype=np.float64)
-        columns = list(targets[:, None].T if targets.ndim == 1 else targets.T)
-        return self._with_defaults(data, columns)
+        return self._with_defaults(data, list(np.atleast_2d(targets.T)))
 
     def _with_row_tasks(self, data: FitData) -> FitData:
-        """Return the data with their task; defaults come from a sample of the rows."""
+        return self._with_defaults(data, [None])
+
+    def _given_C(self) -> Any:
+        """Return C, a number or "auto"."""
+        C = super()._given_C()
+        return 1.0 if C == "auto" and not isinstance(self.penalty, str) else C
+
+    def _with_defaults(self, data: FitData, columns: list[Any]) -> FitData:
+        """Return the data with a task for each output, its loss and C relative to the data.
+
+        Those of rows in blocks are relative to a sample of the rows.
+        """
         loss, C = read_loss(self.loss, self.loss_params), self._given_C()
         if isinstance(loss, Loss) and C != "auto":
-            return replace(data, tasks=[Task(loss, None, C=float(C))])
+            return replace(data, tasks=[Task(loss, y, C=float(C)) for y in columns])
+        some = data if data.rows is None else self._sampled(data)
+        targets = columns if data.rows is None else [some.y]
+        spreads = column_spreads(some.X, some.weight, centred=self.fit_intercept)
+        spreads = spreads[: spreads.size - self._n_effects]
+        scale = self._residual_scales(some, targets, spreads)
+        tasks = [self._relative_task(loss, C, y, s, spreads) for y, s in zip(columns, scale)]
+        return replace(data, tasks=tasks, scale=scale, sample=some.sample)
+
+    def _sampled(self, data: FitData) -> FitData:
+        """Return a sample of rows in blocks, weighted by how many each stands for."""
         sample = sample_rows(data.rows, seed_of(self.random_state))
         X, y = sample.block.X, np.asarray(sample.block.y, dtype=np.float64)
         weight = sample.stands_for / sample.stands_for.max()
         if sample.block.weight is not None:
             weight = weight * np.asarray(sample.block.weight, dtype=np.float64)
-        some = replace(
-            data, rows=None, X=X, y=y, design=as_design(X), weight=weight, loss_weight=weight
-        )
-        made = self._with_defaults(some, [y])
-        tasks = [replace(made.tasks[0], targets=None)]
-        return replace(data, tasks=tasks, scale=made.scale, sample=sample)
-
-    def _given_C(self) -> Any:
-        """Return C: a number, for a search the one that it has chosen, or "auto"."""
-        C = self.C if hasattr(self, "C") else getattr(self, "C_", 1.0)
-        return 1.0 if C == "auto" and not isinstance(self.penalty, str) else C
-
-    def _with_defaults(self, data: FitData, columns: list[Vector]) -> FitData:
-        """Return the data with a task for each output, its loss and C relative to the data."""
-        loss, C = read_loss(self.loss, self.loss_params), self._given_C()
-        if isinstance(loss, Loss) and C != "auto":
-            return replace(data, tasks=[Task(loss, y, C=float(C)) for y in columns])
-        spreads = column_spreads(data.X, data.weight, centred=self.fit_intercept)
-        spreads = spreads[: spreads.size - self._n_effects]
-        scale = self._residual_scales(data, columns, spreads)
-        tasks = [self._relative_task(loss, C, y, s, spreads) for y, s in zip(columns, scale)]
-        return replace(data, tasks=tasks, scale=scale)
+        given = {"design": as_design(X), "weight": weight, "loss_weight": weight}
+        return replace(data, rows=None, X=X, y=y, sample=sample, **given)
 
     def _relative_task(
-        self, loss: Loss | RelativeLoss, C: Any, y: Vector, scale: float, spreads: Vector
+        self, loss: Loss | RelativeLoss, C: Any, y: Any, scale: float, spreads: Vector
     ) -> Task:
         made = loss if isinstance(loss, Loss) else loss.at(scale)
         if C != "auto":

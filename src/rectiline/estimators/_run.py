@@ -10,9 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-from sklearn.utils import check_random_state
-
+from rectiline._numbers import seed_of
 from rectiline._polling import Clock
 from rectiline.estimators._show import FitReport
 from rectiline.exceptions import ConvergenceWarning, InfeasibleError
@@ -64,15 +62,6 @@ class RunOptions:
             "random_state": self.seed,
             **self.solver_options,
         }
-
-
-def seed_of(random_state: Any) -> int:
-    """Return the seed of a `random_state`; None means 0, so that equal data give equal models."""
-    if random_state is None:
-        return 0
-    if isinstance(random_state, int | np.integer):
-        return int(random_state)
-    return int(check_random_state(random_state).randint(2**31 - 1))
 
 
 def solve_all(
@@ -145,34 +134,26 @@ def _solve_family(
     warm: Sequence[Solution] = (),
 ) -> list[Solution]:
     """Solve problems on the same rows together, in passes that they share."""
-    count = len(problems)
-    callbacks = [None if report is None else report.for_problem(k) for k in range(count)]
-    solutions = solve_in_passes(problems, options, callbacks, options.time_limit, warm)
-    if report is not None:
-        for index, solution in enumerate(solutions):
-            report.solved(index, solution)
+    if report is None:
+        return solve_in_passes(problems, options, None, warm)
+    callbacks = [report.for_problem(index) for index in range(len(problems))]
+    solutions = solve_in_passes(problems, options, callbacks, warm)
+    for index, solution in enumerate(solutions):
+        report.solved(index, solution)
     return solutions
 
 
 def solve_in_passes(
     problems: Sequence[Problem],
     options: RunOptions,
-    callbacks: Sequence[Any],
-    time_limit: float | None,
+    callbacks: Sequence[Any] | None = None,
     warm: Sequence[Solution] = (),
 ) -> list[Solution]:
     """Solve problems on the same rows together; refuse solvers and options that cannot."""
     check_takes_rows(options.solver, options.solver_options)
-    solutions = solve_family(
-        problems,
-        tol=options.tol,
-        max_iter=options.max_iter,
-        time_limit=time_limit,
-        callback=callbacks,
-        random_state=options.seed,
-        warm_start=warm,
-        **options.solver_options,
-    )
+    given = options.keywords(options.time_limit)
+    del given["solver"]
+    solutions = solve_family(problems, callback=callbacks, warm_start=warm, **given)
     for one in solutions:
         raise_if_infeasible(one)
     return solutions

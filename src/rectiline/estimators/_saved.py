@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from rectiline.estimators._check import column_names
+from rectiline.estimators._quantile_problems import StackedQuantiles
 from rectiline.problems import Problem
 from rectiline.problems.proofs import ProvedData, Statement, save_proofs
 
@@ -47,7 +48,7 @@ def _statements(again: Any) -> list[Statement]:
     """Return the problems of a fit and their answers."""
     data, levels = again.data, None
     if data.rows is None and getattr(again.model, "_is_joint", False):
-        levels = again.model._stacked(data).shape
+        levels = StackedQuantiles.of(again.model, data).shape
     has_outputs = data.rows is None and np.ndim(data.y) == 2
     found = zip(again.problems, again.solutions, data.tasks, strict=False)
     return [

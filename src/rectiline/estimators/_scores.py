@@ -15,7 +15,7 @@ from sklearn.metrics._scorer import _BaseScorer
 
 from rectiline import _core
 from rectiline._typing import Indices, Matrix, Vector
-from rectiline.estimators._tasks import first_largest
+from rectiline.estimators._tasks import FitData, first_largest
 from rectiline.losses import Loss, get
 from rectiline.problems.forms import curve_arrays
 from rectiline.problems.intercepts import best_intercept
@@ -117,34 +117,28 @@ def predictions(
     return predicted
 
 
-def scorer_of(
-    estimator: Any,
-    X: Any,
-    y: NDArray[Any],
-    sample_weight: Vector | None,
-    fitted: dict[str, Any],
-    flat: bool,
-) -> ScoreFold:
-    """Return the score of a stand-in for the estimator, as its `scoring` wants it.
+def scorer_of(model: Any, data: FitData) -> ScoreFold:
+    """Return the score of a stand-in for the model, as its `scoring` wants it.
 
-    `fitted` are attributes that do not depend on the strength; `flat` says that one problem has
-    a flat ``coef_``.
+    Weights reach scorers of scikit-learn, which take them; a callable gets a model and the data.
     """
-    scorer = check_scoring(estimator, scoring=estimator.scoring)
-    weighted = sample_weight is not None and isinstance(scorer, _BaseScorer)
+    scorer = check_scoring(model, scoring=model.scoring)
+    weighted = data.is_weighted and isinstance(scorer, _BaseScorer)
+    fitted = {} if data.classes is None else {"classes_": data.classes}
+    flat = not model._has_coef_rows(data)
 
     def on(test: Indices) -> ScorePoints:
-        part, true = X[test], y[test]
-        keywords = {"sample_weight": sample_weight[test]} if weighted else {}  # type: ignore[index]
+        part, true = data.X[test], data.y[test]
+        keywords = {"sample_weight": data.weight[test]} if weighted else {}
 
         def one(coef: NDArray[np.float64], intercept: Vector) -> float:
-            model = copy.copy(estimator)
+            stand_in = copy.copy(model)
             for name in ("feature_names_in_", "encoder_"):  # the folds are plain arrays
-                vars(model).pop(name, None)
-            vars(model).update(fitted)
-            model.coef_ = coef[0] if flat else coef
-            model.intercept_ = float(intercept[0]) if flat else intercept
-            return float(scorer(model, part, true, **keywords))
+                vars(stand_in).pop(name, None)
+            vars(stand_in).update(fitted)
+            stand_in.coef_ = coef[0] if flat else coef
+            stand_in.intercept_ = float(intercept[0]) if flat else intercept
+            return float(scorer(stand_in, part, true, **keywords))
 
         return lambda coefs, intercepts: np.array([one(*m) for m in zip(coefs, intercepts)])
 

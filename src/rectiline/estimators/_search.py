@@ -184,14 +184,11 @@ class SearchMixin(BaseLinear):
         """Return how to score what a fold holds out."""
         score = None if self.scoring is not None else self._own_score(data)
         if score is None:
-            weight = data.weight if data.is_weighted else None
-            fitted = {} if data.classes is None else {"classes_": data.classes}
-            flat = not self._has_coef_rows(data)
-            return scorer_of(self, data.X, data.y, weight, fitted, flat)
-        if data.classes is None:
-            return score.on_folds(data.X, data.y, data.weight)
-        score = replace(score, classes=np.arange(data.classes.size))  # faster to compare
-        return score.on_folds(data.X, data.places, data.weight)
+            return scorer_of(self, data)
+        y = data.y
+        if data.classes is not None:  # whole numbers are faster to compare
+            score, y = replace(score, classes=np.arange(data.classes.size)), data.places
+        return score.on_folds(data.X, y, data.weight)
 
     def _own_score(self, data: FitData) -> SummedScore | None:
         """Return the estimator's own score, or None if only its method can tell."""

@@ -180,7 +180,8 @@ class RowSearch(Search):
         ]
         told = self.report.for_problem(number)  # the first problem also hears how far a pass is
         callbacks = [told] + [None if told is None else told.__call__] * (len(family) - 1)
-        solved = solve_in_passes(family, self.options, callbacks, self.clock.remaining)
+        options = replace(self.options, time_limit=self.clock.remaining)
+        solved = solve_in_passes(family, options, callbacks)
         parts = np.array(solved, dtype=object).reshape(grid.size, self.n_folds + 1, self.n_tasks)
         scores[:] = self._scores(parts[:, :-1])
         count = sum(one.status == "solved" for one in solved)

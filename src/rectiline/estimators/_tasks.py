@@ -14,11 +14,9 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from rectiline._typing import Indices, Mask, Vector
 from rectiline.constraints import Constraint
-from rectiline.estimators._fairness import FairnessData, bound_constraints
+from rectiline.estimators._fairness import FairnessData
 from rectiline.estimators._rows import count_labels
 from rectiline.losses import Loss
-from rectiline.penalties import Penalty
-from rectiline.problems import Problem
 from rectiline.problems.blocks import Encoding
 from rectiline.rows import RowBlocks
 from rectiline.solvers import RowSample
@@ -97,33 +95,6 @@ class FitData:
         for row, task, one in zip(found, self.tasks, solutions, strict=True):
             row[slice(None) if task.samples is None else task.samples] = one.dual.sample
         return found
-
-    def problem(
-        self,
-        task: Task,
-        penalty: Penalty | None,
-        factor: float,
-        keep: Mask | None,
-        fit_intercept: bool,
-        names: NDArray[Any] | None,
-    ) -> Problem:
-        """Return the problem of a task; weights of rows in blocks are as they were given."""
-        targets = task.targets
-        if self.rows is not None:
-            return Problem.on_encoded_rows(
-                self.rows, task.loss, targets, penalty, self.constraints, fit_intercept
-            )
-        positive = None if self.classes is None else targets > 0
-        return Problem(
-            self.design if task.samples is None else self.X[task.samples],
-            targets,
-            loss=task.loss,
-            penalty=penalty,
-            constraints=bound_constraints(self.constraints, self.groups, positive, keep),
-            sample_weight=self.loss_weights(task, factor, keep),
-            fit_intercept=fit_intercept,
-            feature_names=names,
-        )
 
 
 # ---- classes ------------------------------------------------------------------------------------

@@ -88,6 +88,8 @@ def get(
         return Ridge(strength)
     if penalty == "l1":
         return L1(strength, _column_weights(weights, names, n_features))
+    if penalty == "elasticnet" and l1_ratio == 1.0:
+        return L1(strength)
     if penalty == "elasticnet":
         return ElasticNet(l1_ratio * strength, (1.0 - l1_ratio) * strength)
     if penalty == "group":

@@ -10,7 +10,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 
 from rectiline.estimators._docs import documented
-from rectiline.estimators._parameters import RunParameters, keeps_parameters
+from rectiline.estimators._parameters import TaskParameters, keeps_parameters
 from rectiline.estimators.multitask._inputs import TaskData, flat_pair, place_tasks
 from rectiline.estimators.multitask._model import MultiTaskModel, SharedText
 from rectiline.losses import Loss
@@ -49,18 +49,14 @@ class MultiTaskClassifier(ClassifierMixin, MultiTaskModel):  # type: ignore[misc
     _loss_kinds = ("margin",)
     _numeric_targets = False
 
-    @keeps_parameters(RunParameters)
+    @keeps_parameters(TaskParameters)
     def __init__(
         self,
         loss: str | Loss = "hinge",
         shared_dim: int = 1,
         alpha: float = 1.0,
         beta: float = 0.1,
-        *,
-        center: bool = False,
-        constraints: Any = (),
-        warm_start: bool = False,
-        **shared: Unpack[RunParameters],
+        **shared: Unpack[TaskParameters],
     ) -> None: ...
 
     def _targets(self, data: TaskData) -> list[NDArray[np.float64]]:

@@ -16,11 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import check_cv
 
+from rectiline._numbers import seed_of
 from rectiline._polling import Clock, OutOfTime, asked_at_checkpoints, checkpoint
 from rectiline._typing import Mask
 from rectiline.estimators._docs import documented
-from rectiline.estimators._parameters import RunParameters, keeps_parameters
-from rectiline.estimators._run import seed_of
+from rectiline.estimators._parameters import TaskParameters, keeps_parameters
 from rectiline.estimators._search_folds import score_table
 from rectiline.estimators.multitask._classifier import MultiTaskClassifier
 from rectiline.estimators.multitask._inputs import TaskData
@@ -207,7 +207,7 @@ class MultiTaskRegressorCV(MultiTaskSearch, MultiTaskRegressor):
     (1, 0.001)
     """
 
-    @keeps_parameters(RunParameters)
+    @keeps_parameters(TaskParameters)
     def __init__(
         self,
         loss: str | Loss = "squared_error",
@@ -216,10 +216,7 @@ class MultiTaskRegressorCV(MultiTaskSearch, MultiTaskRegressor):
         betas: Any = (0.1, 0.01, 0.001),
         *,
         cv: Any = None,
-        center: bool = False,
-        constraints: Any = (),
-        warm_start: bool = False,
-        **shared: Unpack[RunParameters],
+        **shared: Unpack[TaskParameters],
     ) -> None: ...
 
 
@@ -253,7 +250,7 @@ class MultiTaskClassifierCV(MultiTaskSearch, MultiTaskClassifier):
     (2, 1, 2, 3)
     """
 
-    @keeps_parameters(RunParameters)
+    @keeps_parameters(TaskParameters)
     def __init__(
         self,
         loss: str | Loss = "hinge",
@@ -262,8 +259,5 @@ class MultiTaskClassifierCV(MultiTaskSearch, MultiTaskClassifier):
         betas: Any = (0.1, 0.01, 0.001),
         *,
         cv: Any = None,
-        center: bool = False,
-        constraints: Any = (),
-        warm_start: bool = False,
-        **shared: Unpack[RunParameters],
+        **shared: Unpack[TaskParameters],
     ) -> None: ...

@@ -12,12 +12,13 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from rectiline._numbers import seed_of
 from rectiline._polling import Clock
 from rectiline.estimators._base import BaseLinear
 from rectiline.estimators._check import DTYPES, FORMATS, checked_fit
 from rectiline.estimators._parameters import make_loss
 from rectiline.estimators._proofs import ProvedAgain
-from rectiline.estimators._run import RunOptions, seed_of
+from rectiline.estimators._run import RunOptions
 from rectiline.estimators._show import FitReport
 from rectiline.estimators.multitask._inputs import TaskData, is_listed, place_tasks, read_tasks
 from rectiline.losses import Loss

@@ -9,7 +9,7 @@ from sklearn.base import RegressorMixin
 from sklearn.metrics import r2_score
 
 from rectiline.estimators._docs import documented
-from rectiline.estimators._parameters import RunParameters, keeps_parameters
+from rectiline.estimators._parameters import TaskParameters, keeps_parameters
 from rectiline.estimators.multitask._inputs import flat_pair
 from rectiline.estimators.multitask._model import MultiTaskModel, SharedText
 from rectiline.losses import Loss
@@ -55,18 +55,14 @@ class MultiTaskRegressor(RegressorMixin, MultiTaskModel):  # type: ignore[misc]
 
     _loss_kinds = ("residual", "prediction")
 
-    @keeps_parameters(RunParameters)
+    @keeps_parameters(TaskParameters)
     def __init__(
         self,
         loss: str | Loss = "squared_error",
         shared_dim: int = 1,
         alpha: float = 1.0,
         beta: float = 0.1,
-        *,
-        center: bool = False,
-        constraints: Any = (),
-        warm_start: bool = False,
-        **shared: Unpack[RunParameters],
+        **shared: Unpack[TaskParameters],
     ) -> None: ...
 
     def score(self, X: Any, y: Any, tasks: Any = None, sample_weight: Any = None) -> float:
