@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -202,7 +202,7 @@ def _strengths(model: Any, penalty: Any) -> tuple[Vector, Vector]:
             "are fitted jointly (non_crossing, shared_slopes) take penalties that are sums "
             "over columns ('elasticnet', 'l1', 'l2'), without adaptive weights."
         )
-    return parts
+    return cast(tuple[Vector, Vector], parts)
 
 
 def shown_one_by_one(model: Any, again: ProvedAgain, singles: list[Problem]) -> ProvedAgain:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
@@ -168,7 +169,7 @@ class FoldSearch(Search):
         return replace(found, solutions=tuple(central)).without_duals()
 
     def _paths(
-        self, parts: list[tuple[int, int | None]], limit: float | None
+        self, parts: Sequence[tuple[int, int | None]], limit: float | None
     ) -> list[tuple[Path, ...]]:
         """Return the paths of all tasks for each pair of a mix and a fold."""
         jobs = [(*part, task) for part in parts for task in range(self.n_tasks)]

@@ -151,7 +151,7 @@ def equal_slopes(
     first = int(fit.rows.constant)
     chosen_columns = range(first, fit.p) if columns is None else _places(columns, fit.names)
     steps = np.eye(fit.m - 1, fit.m) - np.eye(fit.m - 1, fit.m, 1)
-    rows = np.kron(steps, np.eye(fit.p)[list(chosen_columns)])
+    rows = np.asarray(np.kron(steps, np.eye(fit.p)[list(chosen_columns)]), dtype=np.float64)
     second = fit.n * fit.m - len(rows)
     return _f_test(fit, kind, chosen, rows, np.zeros(len(rows)), second, "equal slopes")
 

@@ -175,9 +175,7 @@ def flat_pair(found: Any, y: Any, weight: Any) -> tuple[NDArray[Any], NDArray[An
     return found, y.toarray() if sp.issparse(y) else np.asarray(y), weight
 
 
-def place_tasks(
-    tasks: Any, n: int, known: Sequence[Any] | None = None
-) -> tuple[Sequence[Any], Indices]:
+def place_tasks(tasks: Any, n: int, known: list[Any] | None = None) -> tuple[list[Any], Indices]:
     """Return the labels of the tasks, and the place of each row's task among them.
 
     The labels are those of the fit, or without them those in `tasks`, sorted where they can be.
