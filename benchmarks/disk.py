@@ -1,16 +1,15 @@
 """Fit rows from disk: seconds against reading twice, memory, gaps; to ``results/disk.csv``.
 
     python -m benchmarks.disk [--rows 50_000_000]
-    python -m benchmarks.disk --data FOLDER --steps write map parquet
+    python -m benchmarks.disk --data FOLDER --steps write parquet
     python -m benchmarks.disk --rows 100_000_000 --columns 10 --steps write pool --processes 1 4 16
 
-Writes float32 rows as Parquet, and as a memory map for the step `map`, into a folder that is
-removed at the end; with `--data` it stays, so that the steps can be run one by one. Before each
-measurement the files are dropped from the page cache where the system allows it; with `--warm`
-they are not, so that the disk is left out. Memory is the most that the process holds beyond the
-page cache (RssAnon on Linux). The step `pool` decodes and fits on the same worker processes, each
-with one thread; its memory is that of the process which drives them, and the share of decoding is
-the time of reading twice over that of the fit.
+Writes float32 rows as Parquet into a folder that is removed at the end; with `--data` it stays, so
+that the steps can be run one by one. Before each measurement the files are dropped from the page
+cache where the system allows it; with `--warm` they are not, so that the disk is left out. Memory
+is the most that the process holds beyond the page cache (RssAnon on Linux). The step `pool` decodes
+and fits on the same worker processes, each with one thread; its memory is that of the process which
+drives them, and the share of decoding is the time of reading twice over that of the fit.
 """
 
 from __future__ import annotations
@@ -46,42 +45,22 @@ def part_of(start: int, n: int, columns: int) -> tuple[Any, Any]:
     return X, (X @ np.linspace(-1, 1, columns, dtype=np.float32) + noise).astype(np.float32)
 
 
-def groups_of(start: int, stop: int, columns: int) -> Iterator[tuple[slice, Any, Any]]:
-    """Yield the row groups of some rows."""
-    for first in range(start, stop, GROUP_ROWS):
-        some = slice(first, min(first + GROUP_ROWS, stop))
-        yield some, *part_of(first, some.stop - first, columns)
-
-
-def write_map(folder: Path, n: int, columns: int) -> None:
-    """Write all rows as memory maps."""
-    X = np.lib.format.open_memmap(folder / "X.npy", "w+", np.float32, (n, columns))
-    y = np.lib.format.open_memmap(folder / "y.npy", "w+", np.float32, (n,))
-    for some, X_part, y_part in groups_of(0, n, columns):
-        X[some], y[some] = X_part, y_part
-
-
 def write_parquet(folder: Path, start: int, n: int, columns: int) -> None:
     """Write the rows of one Parquet file."""
-    schema = pa.schema([(name, pa.float32()) for name in [*names_of(columns), "y"]])
+    schema = pa.schema([(f"x{j}", pa.float32()) for j in range(columns)] + [("y", pa.float32())])
     # Random numbers: neither a dictionary nor compression makes them smaller.
     plain = {"compression": "none", "use_dictionary": False}
     path = folder / "parquet" / f"{start // FILE_ROWS:04d}.parquet"
     with pa.parquet.ParquetWriter(path, schema, **plain) as file:
-        for _, X, y in groups_of(start, min(start + FILE_ROWS, n), columns):
+        stop = min(start + FILE_ROWS, n)
+        for first in range(start, stop, GROUP_ROWS):
+            X, y = part_of(first, min(GROUP_ROWS, stop - first), columns)
             file.write_table(pa.table([*X.T, y], schema=schema))
 
 
-def names_of(columns: int) -> list[str]:
-    """Return the names of the columns of X."""
-    return [f"x{j}" for j in range(columns)]
-
-
-def write(folder: Path, n: int, columns: int, with_map: bool) -> None:
+def write(folder: Path, n: int, columns: int) -> None:
     """Write the files, each on a process of its own."""
     (folder / "parquet").mkdir()
-    if with_map:
-        write_map(folder, n, columns)
     with workers(min(os.cpu_count() or 1, -(-n // FILE_ROWS))) as pool:
         starts = range(0, n, FILE_ROWS)
         list(pool.map(partial(write_parquet, folder, n=n, columns=columns), starts))
@@ -125,14 +104,6 @@ def timed(work: Callable[[], Any]) -> tuple[Any, float, float]:
         done.set()
         watcher.join()
     return found, seconds, most[0]
-
-
-def read_arrays(folder: Path) -> None:
-    """Read the memory maps."""
-    for name in ("X.npy", "y.npy"):
-        with (folder / name).open("rb", buffering=0) as file:
-            while file.read(1 << 25):
-                pass
 
 
 def read_parquet(folder: Path) -> None:
@@ -212,12 +183,7 @@ def measured(
         folder = Path(data or made)
         folder.mkdir(exist_ok=True)
         if "write" in steps:
-            write(folder, rows, columns, "map" in steps)
-        if "map" in steps:
-            maps = (folder / "X.npy", folder / "y.npy")
-            yield measure(
-                "memory map", folder, warm, read_arrays, lambda _: rl.rows.from_npy(*maps)
-            )
+            write(folder, rows, columns)
         if "parquet" in steps:
             yield measure("Parquet", folder, warm, read_parquet, read_table)
         for count in processes if "pool" in steps else []:
@@ -239,6 +205,6 @@ if __name__ == "__main__":
         columns=20,
         data=None,
         warm=False,
-        steps=["write", "map", "parquet", "pool"],
+        steps=["write", "parquet", "pool"],
         processes=[2],
     )

@@ -9,7 +9,6 @@ estimator, the memory of a fit.
 from __future__ import annotations
 
 import resource
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,9 +17,9 @@ from typing import Any
 import numpy as np
 
 from . import machine, store
-from .process import apart
+from .process import apart, least_seconds
 
-REPEATS = 3  # of searches and of cold fits: other programs only ever add time
+REPEATS = 3  # of searches and of cold fits
 SMALL = ("breast_cancer", "diabetes", "wine")  # tables of scikit-learn
 
 
@@ -103,14 +102,8 @@ def data(table: str, loss: str) -> tuple[np.ndarray, np.ndarray]:
     return (X.toarray() if hasattr(X, "toarray") else X), y
 
 
-def cpu_seconds(call: Callable[[], Any], repeats: int = 1) -> float:
-    """Return the least CPU time of some calls."""
-    least = np.inf
-    for _ in range(repeats):
-        began = time.process_time()
-        call()
-        least = min(least, time.process_time() - began)
-    return least
+def _cpu_seconds(call: Callable[[], Any], repeats: int = 1) -> float:
+    return least_seconds(call, repeats)[1]
 
 
 def overhead(name: str, repeats: int = 101) -> float:
@@ -126,9 +119,9 @@ def overhead(name: str, repeats: int = 101) -> float:
         targets = [y == label for label in np.unique(y)]
     fit = solve = np.inf
     for _ in range(repeats):
-        fit = min(fit, cpu_seconds(lambda: model.fit(X, y)))
+        fit = min(fit, _cpu_seconds(lambda: model.fit(X, y)))
         some = lambda: [rl.solve(rl.Problem(X, one, loss)) for one in targets]  # noqa: E731
-        solve = min(solve, cpu_seconds(some))
+        solve = min(solve, _cpu_seconds(some))
     return 1e3 * (fit - solve)
 
 
@@ -186,12 +179,12 @@ def search_cost(table: str, loss: str, penalty: str) -> float:
     few = order[:: max(1, len(y) // 200)]
     few = np.unique(np.concatenate([order[:50], few, order[-50:]]))  # all classes, however rare
     search.fit(X[few], y[few])  # imports
-    total = cpu_seconds(lambda: search.fit(X, y), REPEATS)
+    total = _cpu_seconds(lambda: search.fit(X, y), REPEATS)
     weakest = (search.alphas_ if loss == "quantile" else search.Cs_)[-1]
     cold = 0.0
     for train, _ in check_cv(5, y, classifier=has_labels(loss)).split(X, y):
         part, targets, model = X[train], y[train], plain(weakest)
-        cold += cpu_seconds(lambda m=model, a=part, b=targets: m.fit(a, b), REPEATS)
+        cold += _cpu_seconds(lambda m=model, a=part, b=targets: m.fit(a, b), REPEATS)
     return total / cold
 
 
@@ -221,8 +214,8 @@ def grid_cost(table: str, loss: str) -> float:
 
     problem, make = grid_problem(table, loss), grid_cost_call(table, loss)
     weakest = float(make()[-1])
-    fit = cpu_seconds(lambda: rl.solve(problem(weakest)), REPEATS)
-    return cpu_seconds(make, REPEATS) / fit
+    fit = _cpu_seconds(lambda: rl.solve(problem(weakest)), REPEATS)
+    return _cpu_seconds(make, REPEATS) / fit
 
 
 def rows(filter: str) -> Iterator[dict[str, Any]]:

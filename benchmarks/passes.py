@@ -13,7 +13,8 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -24,6 +25,7 @@ import numpy as np
 import rectiline as rl
 
 from . import machine, store
+from .process import least_seconds
 
 LOSSES: dict[str, Any] = {
     "hinge": rl.losses.Hinge(),
@@ -46,16 +48,6 @@ def made(n: int, d: int, loss: str) -> tuple[Any, Any]:
     return X, np.where(y > 0, 1.0, -1.0) if "hinge" in loss else y
 
 
-def least(work: Callable[[], Any], clock: Callable[[], float], repeats: int) -> tuple[Any, float]:
-    """Return what the work returns, and the least seconds of some repeats."""
-    best = np.inf
-    for _ in range(repeats):
-        began = clock()
-        found = work()
-        best = min(best, clock() - began)
-    return found, best
-
-
 def fitted(
     X: Any, y: Any, loss: str, cost: float, tol: float, solver: str, threads: int, repeats: int
 ) -> tuple[Any, float]:
@@ -68,7 +60,7 @@ def fitted(
         return rl.solve(problem, solver, tol=tol)
 
     rl.set_threads(threads)
-    return least(fit, clock, repeats)
+    return least_seconds(fit, repeats, clock)
 
 
 def compared(
@@ -80,7 +72,7 @@ def compared(
             X, y = made(n, d, loss)
             b = np.linspace(-1, 1, d)
             repeats = 3 if n * d > 10_000_000 else 7
-            _, product = least(lambda X=X, b=b: X @ b, time.process_time, 7)
+            _, product = least_seconds(lambda X=X, b=b: X @ b, 7)
             for cost in COSTS:
                 row = {"rows": n, "columns": d, "loss": loss, "cost": cost}
                 for count in threads:
@@ -117,8 +109,8 @@ def family(tol: float, threads: list[int]) -> Iterator[dict[str, Any]]:
 
         for count in threads:
             clock = time.process_time if count == 1 else time.perf_counter
-            _, one = least(lambda fit=fit, count=count: fit([0.9], count), clock, 5)
-            found, nine = least(lambda fit=fit, count=count: fit(QUANTILES, count), clock, 3)
+            _, one = least_seconds(partial(fit, [0.9], count), 5, clock)
+            found, nine = least_seconds(partial(fit, QUANTILES, count), 3, clock)
             solved = all(each.status == "solved" for each in found)
             row = {"cost": cost, "threads": count, "one": round(one, 3), "nine": round(nine, 3)}
             yield row | {"ratio": round(nine / one, 2), "passes": found[0].passes, "solved": solved}

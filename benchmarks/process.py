@@ -136,6 +136,18 @@ def serve(worker: Any) -> None:
         protocol.write(json.dumps(reply) + "\n")
 
 
+def least_seconds(
+    work: Callable[[], Any], repeats: int = 1, clock: Callable[[], float] = time.process_time
+) -> tuple[Any, float]:
+    """Return what the work returns, and its least seconds; other programs only ever add time."""
+    least = float("inf")
+    for _ in range(repeats):
+        began = clock()
+        found = work()
+        least = min(least, clock() - began)
+    return found, least
+
+
 def apart(function: Callable[..., Any], *arguments: Any, seconds: float | None = None) -> Any:
     """Return what a function returns in a fresh process with one thread.
 
