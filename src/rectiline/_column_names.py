@@ -63,9 +63,14 @@ def column_label(j: int, names: NDArray[Any] | None) -> str:
     return f"column {j}" if names is None else f"column {str(names[j])!r}"
 
 
+def is_arrow(X: Any) -> bool:
+    """Whether X is a table or a batch of Arrow."""
+    return hasattr(X, "column_names") and hasattr(X, "schema")
+
+
 def names_of(X: Any) -> NDArray[Any] | None:
     """Return the column names of a data frame if all of them are strings, else None."""
-    columns = getattr(X, "columns", None)
+    columns = X.column_names if is_arrow(X) else getattr(X, "columns", None)
     if columns is None or callable(columns):
         return None
     names = np.asarray(list(columns), dtype=object)

@@ -15,9 +15,9 @@ from typing import Any, Protocol
 from rectiline._costs import SECONDS_PER_PRODUCT
 
 REPORT_EVERY = 0.2  # seconds of work between two reports to a callback
-_GRACE = 0.06  # of a time limit, and
-_LEAST_GRACE = 0.03  # seconds at least, by which what has to be finished may exceed it
-_LEAST_LIMIT = 1e-6  # seconds: the least that a part of a call is given
+# What has to be finished may exceed a time limit by this share of it, or by so many seconds.
+_GRACE_SHARE, _LEAST_GRACE = 0.06, 0.03
+_LEAST_LIMIT = 1e-6  # the fewest seconds that a part of a call is given
 
 
 class OutOfTime(Exception):
@@ -36,7 +36,7 @@ class Timekeeper(Protocol):
 
 def grace_of(time_limit: float | None) -> float:
     """Return by how many seconds work that has to be finished may exceed a time limit."""
-    return max(_GRACE * (time_limit or 0.0), _LEAST_GRACE)
+    return max(_GRACE_SHARE * (time_limit or 0.0), _LEAST_GRACE)
 
 
 class Clock:
@@ -142,21 +142,8 @@ class Clock:
         return self.left() <= 0.0
 
 
-class _Either:
-    """Two timekeepers, of which the stricter one counts."""
-
-    def __init__(self, one: Timekeeper, other: Timekeeper) -> None:
-        self._one, self._other = one, other
-
-    def is_over(self) -> bool:
-        return self._one.is_over() or self._other.is_over()
-
-    def left(self) -> float:
-        return min(self._one.left(), self._other.left())
-
-
 class _Asked(threading.local):
-    keeper: Timekeeper | None = None
+    keepers: tuple[Timekeeper, ...] = ()
 
 
 _asked = _Asked()
@@ -168,37 +155,34 @@ def checkpoint(seconds: float = 0.0, products: float = 0.0) -> None:
     The next step, which cannot be stopped once it has begun, is expected to take so many seconds,
     and the time of so many multiply-adds of dense linear algebra.
     """
-    keeper = _asked.keeper
-    if keeper is None:
-        return
-    if keeper.is_over() or keeper.left() < seconds + SECONDS_PER_PRODUCT * products:
-        raise OutOfTime
+    for keeper in _asked.keepers:
+        if keeper.is_over() or keeper.left() < seconds + SECONDS_PER_PRODUCT * products:
+            raise OutOfTime
 
 
 def time_left() -> float:
-    """Return the seconds left by whoever is asked at checkpoints; infinite if nobody is."""
-    return math.inf if _asked.keeper is None else _asked.keeper.left()
+    """Return the seconds left by those who are asked at checkpoints; infinite if nobody is."""
+    return min((keeper.left() for keeper in _asked.keepers), default=math.inf)
 
 
-def who_is_asked() -> Timekeeper | None:
+def who_is_asked() -> tuple[Timekeeper, ...]:
     """Return who is asked at checkpoints of this thread, to be asked in those that it starts."""
-    return _asked.keeper
+    return _asked.keepers
 
 
 class asked_at_checkpoints:
-    """While entered, checkpoints of this thread ask `keeper` besides who was asked before.
+    """While entered, checkpoints of this thread ask `keepers` besides who was asked before.
 
     None stands for nobody: work that is done whatever the time.
     """
 
-    def __init__(self, keeper: Timekeeper | None) -> None:
-        self._keeper = keeper
-        self._before: Timekeeper | None = None
+    def __init__(self, *keepers: Timekeeper | None) -> None:
+        self._keepers = keepers
 
     def __enter__(self) -> None:
-        before, keeper = _asked.keeper, self._keeper
-        self._before = before
-        _asked.keeper = keeper if keeper is None or before is None else _Either(keeper, before)
+        self._before = _asked.keepers
+        known = [one for one in self._keepers if one is not None]
+        _asked.keepers = () if None in self._keepers else (*known, *self._before)
 
     def __exit__(self, *_: Any) -> None:
-        _asked.keeper = self._before
+        _asked.keepers = self._before

@@ -43,8 +43,8 @@ RADIUS = 1024  # how far competitors may lie on free columns, in sizes of the co
 RADII = (100, RADIUS)  # that a file may state; the first is that of files which state none
 FEASIBLE = 1e-9  # largest violation that counts as rounding, relative to the terms of its row
 LEAST_INFEASIBLE = 1e6  # sizes up to which coefficients must be excluded to prove infeasibility
-BYTES, RATIO = 2**28, 100  # most bytes that a file unpacks to, or times its own size
-FAR, LOWEST = 2.0**30, -1024.0  # sizes at which a falling objective must be this low
+BYTES, RATIO = 2**28, 100  # a file may unpack to this many bytes, or times its packed size
+FAR, LOWEST = 2.0**30, -1024.0  # an unbounded objective, so many sizes away, must be this low
 JUMP = 2.0**-40  # relative jump of a loss or of its slope at a knot that counts as rounding
 TINY = 2.0**-1000  # more than a product of doubles loses by underflow
 
@@ -175,12 +175,8 @@ def problems(header: Any, arrays: dict[str, Any], exact: bool = False) -> list[C
     need(header.get("format") == "rectiline-certificate", "the format is unknown")
     need(str(header.get("version")) in ("1", "2"), "the version is unknown")
     need(sorted(arrays) == header["arrays"], "arrays are missing or were added")
-    source = header.get("source")
-    for names in (
-        header.get("columns"),
-        header.get("targets"),
-        None if source is None else [source],
-    ):
+    need(isinstance(header.get("source"), str | None), "a name is no text")
+    for names in (header.get("columns"), header.get("targets")):
         is_list = isinstance(names, list) and all(isinstance(one, str) for one in names)
         need(names is None or is_list, "a name is no text")
     header = as_second_format(header, arrays) if header["version"] == 1 else header
@@ -307,9 +303,8 @@ class Loss(Curve):
             need(s <= t + JUMP * (steep + steeper), "a loss is not convex at a knot")
         number: Any = Fraction if exact else float
         ends = [-math.inf, *map(number, knots), math.inf]
-        super().__init__(
-            [(*ends[k : k + 2], [*map(number, one)]) for k, one in enumerate(pieces)], exact
-        )
+        made = [(*ends[k : k + 2], [*map(number, one)]) for k, one in enumerate(pieces)]
+        super().__init__(made, exact)
         first, last = self.pieces[0][2], self.pieces[-1][2]
         self.low = -math.inf if first[3] else first[2]  # the range of slopes
         self.high = math.inf if last[3] else last[2]
@@ -520,10 +515,8 @@ class Checker:
             return Verdict(float(objective[1]), math.inf, 0.0, math.inf, said, "unbounded")
         pull, level = combined(self.arrays)
         gap, q = self.gap + pull @ rational(self.coef) + level, self.q + pull
-        q, error = (
-            q.astype(self.coef.dtype),
-            self.error + 2 * self.u * abs(q).astype(self.coef.dtype),
-        )
+        q = q.astype(self.coef.dtype)
+        error = self.error + 2 * self.u * abs(q)
         (plain, _), (total, is_cut) = (self.proved(gap[k], q, k * error) for k in (0, 1))
         value, allowed, claimed = objective[0], self.claim["gap"], self.claim["objective"]
         found = f"{float(value):.10g}, not {float(claimed):.10g} as claimed"
@@ -593,22 +586,21 @@ class Checker:
         is_alone = arrays["groups"] < 0
         ridge, l1 = ((arrays[name] > 0)[is_alone].sum() for name in ("rho", "l1"))
         bounded = ((arrays["lower"] > -math.inf) | (arrays["upper"] < math.inf)).sum()
-        kinds = [f"slopes from {float(one.low):g} to {float(one.high):g}" for one in self.losses]
+        slopes = [f"slopes from {float(one.low):g} to {float(one.high):g}" for one in self.losses]
         labels = zip(header["labels"], header["signs"]) if header["labels"] else ()
         signs = [f"{label!r}: {sign:+d}" for label, sign in labels]
-        said: str = (
+        return str(
             f"{self.n} rows"
             + f" ({self.used} with a weight)" * (self.used < self.n)
             + f", {self.coef.size - free} columns"
             + " and an intercept" * free
             + ", every row once for each loss" * (self.levels is not None)
-            + f"; loss of the {header['of']} with {listed(kinds, 3)}; "
+            + f"; loss of the {header['of']} with {listed(slopes, 3)}; "
             + f"ridge on {ridge}, L1 on {l1}, sorted norms on {(~is_alone).sum()}; "
             + f"bounds on {bounded}, {arrays['c'].size + arrays['f'].size} linear constraints; "
             + f"{WEIGHTS[header['weights']]} times {self.scale:g}"
             + f"; signs of labels: {listed(signs)}" * bool(signs)
         )
-        return said
 
 
 def check_infeasible(arrays: dict[str, Any]) -> float:

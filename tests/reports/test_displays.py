@@ -72,7 +72,7 @@ def test_quantile():
     model = QuantileRegressor(quantile=[0.1, 0.25, 0.5, 0.75, 0.9], alpha=0.01).fit(X, y)
     display = QuantileDisplay.from_estimator(model, X, y, feature=0)
     assert len(display.bands_) == 2 and len(display.lines_) == 1
-    with pytest.raises(ValueError, match="not a column"):
+    with pytest.raises(ValueError, match=r"column .age. is given by name"):
         QuantileDisplay.from_estimator(model, X, feature="age")
 
 

@@ -44,7 +44,8 @@ def _as_supported_dense(X: Any, name: str) -> NDArray[Any]:
     return array
 
 
-def _as_supported_sparse(X: Any, name: str) -> Any:
+def as_supported_sparse(X: Any, name: str) -> Any:
+    """Return a CSR or CSC matrix of floats without duplicates, X itself where it is one."""
     if X.dtype.kind not in "fiub":
         raise ValueError(f"{name} must hold real numbers; got dtype {X.dtype}.")
     if X.ndim != 2:
@@ -85,7 +86,7 @@ def as_design(X: Any, name: str = "X") -> Design:
     if isinstance(X, Design):
         return X
     refuse_masked(name, X)
-    array: Any = _as_supported_sparse(X, name) if sp.issparse(X) else _as_supported_dense(X, name)
+    array: Any = as_supported_sparse(X, name) if sp.issparse(X) else _as_supported_dense(X, name)
     if array.shape[0] == 0:
         raise ValueError(f"{name} has no rows (shape {array.shape}); at least one is needed.")
     if array.shape[1] == 0:

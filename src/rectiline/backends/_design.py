@@ -16,25 +16,23 @@ from rectiline._lazy import cached_property
 from rectiline._polling import checkpoint, time_left
 from rectiline._typing import Indices, Vector
 
-_ENTRIES_OF_A_TIMED_PASS = (
-    1_000_000  # entries of X from which on a pass asks whether there is time for it
-)
+_ENTRIES_OF_A_TIMED_PASS = 1_000_000  # a pass over at least so many asks whether there is time
 _ENTRIES_PER_GRAM_BLOCK = 1 << 17  # entries of X handled at once: a block that stays in the cache
-_COLUMNS_PER_GATHERED_COLUMN = 50  # one column in so many: then they are gathered for the product
-_VECTORS_TAKEN_TOGETHER = 4  # vectors from which on it pays to take them together
-_EIGEN_PRODUCTS_PER_CUBE = 3.0  # times n**3: products of an eigendecomposition
-_RANK_TOLERANCE = 1e-13  # of the largest eigenvalue of X X'
-_FULL, _TINY = 0.1, 2_000  # share of stored entries, and entries, from which on and up to which
+_COLUMNS_PER_GATHERED_COLUMN = 50  # if at most one column in so many is used, they are gathered
+_VECTORS_MULTIPLIED_TOGETHER = 4  # at least so many vectors are multiplied by one call of NumPy
+_EIGEN_PRODUCTS_PER_CUBE = 3.0  # multiply-adds of an eigendecomposition over n**3
+_RANK_TOLERANCE = 1e-13  # eigenvalues of X X' below this share of the largest count as zero
+_ENTRIES_CHEAPER_THAN_CALLS = 100_000  # a sparse matrix of at most so many may become an array,
+_FILLED_SHARE = 0.1  # if this share of its entries is stored,
+_TINY_ENTRIES = 2_000  # or if it has at most so many
 _ENTRIES_WORTH_COMPRESSING = (500_000, 50_000_000)  # fewer are cheap, of more a copy is too large
-_MOST_STORED_SHARE = 0.3  # of the entries: an array with more is not mostly zero
+_MOST_STORED_SHARE = 0.3  # an array is mostly zero if at most this share of its entries is not
 _ROWS_TO_COUNT_ZEROS = 64
-_ENTRIES_CHEAPER_THAN_CALLS = (
-    100_000  # entries up to which zeros cost less than calls of SciPy, if there are not many
-)
-_ENTRIES_PER_SPARSE_COLUMN = 300  # of a factor of X'X, up to which its columns count as sparse,
-_SPARSE_FILL = 0.1  # and times the number of columns
-_LONGEST_SPARSE_ROW = 20  # squared entries of a row for each column of X, up to which likewise
-_SQUARES_PER_ENTRY = 20  # products of entries within rows for each entry of X, up to which likewise
+# A factor of X'X counts as sparse up to so many entries a column, and this share of the columns.
+_ENTRIES_PER_SPARSE_COLUMN, _SPARSE_COLUMN_SHARE = 300, 0.1
+# It is not looked for if a row has more squared entries for each column of X, or if X has more
+# products of two entries of a row for each entry.
+_ROW_SQUARES_PER_COLUMN, _ROW_PRODUCTS_PER_ENTRY = 20, 20
 _SPARSE_PRODUCT_COST = 30.0  # one product of two stored entries, in flops of a dense product
 
 
@@ -66,7 +64,7 @@ def array_if_small(matrix: Any) -> Any:
     entries = matrix.shape[0] * matrix.shape[1]
     if not sp.issparse(matrix) or entries > _ENTRIES_CHEAPER_THAN_CALLS:
         return matrix
-    few_zeros = entries <= _TINY or matrix.nnz >= _FULL * entries
+    few_zeros = entries <= _TINY_ENTRIES or matrix.nnz >= _FILLED_SHARE * entries
     return matrix.toarray() if few_zeros else matrix
 
 
@@ -177,7 +175,7 @@ class Design:
     def _multiplies_at_once(self, count: int) -> bool:
         """Whether one product of NumPy takes less time than `count` products with a vector."""
         is_double = not self.is_sparse and self.X.dtype == np.float64
-        return bool(count >= _VECTORS_TAKEN_TOGETHER and is_double)
+        return bool(count >= _VECTORS_MULTIPLIED_TOGETHER and is_double)
 
     @cached_property
     def _moments(self) -> tuple[Vector, Vector, Vector, Vector, Vector]:
@@ -375,15 +373,15 @@ class Design:
         if not self.is_sparse:
             return None
         X = self.by_rows.X
-        stored, most = np.diff(X.indptr).astype(np.float64), _LONGEST_SPARSE_ROW * self.n_features
-        if stored.max(initial=0.0) ** 2 > most or stored @ stored > _SQUARES_PER_ENTRY * X.nnz:
+        stored, most = np.diff(X.indptr).astype(float), _ROW_SQUARES_PER_COLUMN * self.n_features
+        if stored.max(initial=0.0) ** 2 > most or stored @ stored > _ROW_PRODUCTS_PER_ENTRY * X.nnz:
             return None
         checkpoint(seconds=SECONDS_PER_ENTRY_COPIED * X.nnz)
         begin, columns = X.indptr.astype(np.int64), X.indices.astype(np.int64)
         values = X.data.astype(np.float64)
         equations = _core.NormalEquations(begin, columns, values, self.n_features, False)
-        entries = min(_ENTRIES_PER_SPARSE_COLUMN, _SPARSE_FILL * self.n_features) * self.n_features
-        found = equations.analyse(entries, time_left())
+        entries = min(_ENTRIES_PER_SPARSE_COLUMN, _SPARSE_COLUMN_SHARE * self.n_features)
+        found = equations.analyse(entries * self.n_features, time_left())
         checkpoint()
         return equations if found else None
 

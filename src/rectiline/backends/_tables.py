@@ -18,23 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse as sp
 
-from rectiline._column_names import column_index, column_label, names_of
+from rectiline._column_names import column_index, column_label, is_arrow, names_of
 from rectiline._typing import Indices, Mask, Vector
 
 _SECONDS_PER_DAY = 86_400.0
-
-
-def is_arrow(X: Any) -> bool:
-    """Whether X is a table or a batch of Arrow."""
-    return hasattr(X, "column_names") and hasattr(X, "schema")
-
-
-def _names(X: Any) -> NDArray[Any] | None:
-    return np.asarray(X.column_names, dtype=object) if is_arrow(X) else names_of(X)
-
-
-def _n_columns(X: Any) -> int:
-    return int(X.num_columns if is_arrow(X) else X.shape[1])
 
 
 def column_values(X: Any, j: int) -> NDArray[Any]:
@@ -97,7 +84,7 @@ def refuse_texts(X: Any, besides: Sequence[int] = (), dates: bool = False) -> No
 
     With `dates` columns of dates are refused as well, which an encoder takes as days.
     """
-    names = _names(X)
+    names = names_of(X)
     if names is None:
         return
     for j in [j for j in range(len(names)) if j not in besides]:
@@ -132,13 +119,23 @@ def refuse_unfinished(X: Any, names: NDArray[Any] | None) -> None:
         )
 
 
+def split_level(name: str, columns: Sequence[str]) -> tuple[str, str | None]:
+    """Return the column of a table that a column of X comes from, and the level that it stands for.
+
+    >>> split_level("city=Rome", ["city", "age"]), split_level("age", ["city", "age"])
+    (('city', 'Rome'), ('age', None))
+    """
+    column, equals, level = name.partition("=")
+    return (column, level) if equals and name not in columns else (name, None)
+
+
 @dataclass(frozen=True, eq=False)
 class _Encoded:
     """One column of a table: a number, or the levels that become columns."""
 
     place: int
     name: str
-    levels: NDArray[Any] | None
+    levels: NDArray[Any] | None = None
     n_skipped: int = 0  # levels without a column: the reference
     shares: Vector | None = None  # of the rows at the fit that have each level
 
@@ -216,7 +213,7 @@ class TableEncoder:
         `skips_category` and `skips_effect` say whether the first level of each has no column, so
         that columns are independent. Without an intercept the first effect keeps all of its levels.
         """
-        names, d = _names(X), _n_columns(X)
+        names, d = names_of(X), int(X.shape[1])
         effects = [column_index(one, names, d, "fixed_effects") for one in fixed_effects or ()]
         if len(set(effects)) < len(effects):
             raise ValueError(f"fixed_effects={list(fixed_effects or ())!r}: names a column twice.")
@@ -227,7 +224,7 @@ class TableEncoder:
             name = f"x{j}" if names is None else str(names[j])
             values, is_effect = column_values(X, j), j in effects
             if not is_effect and values.dtype.kind != "O":
-                made.append(_Encoded(j, name, None))
+                made.append(_Encoded(j, name))
                 continue
             text = values.astype(str) if values.dtype.kind == "O" else values
             levels, count = np.unique(text, return_counts=True)
@@ -251,33 +248,27 @@ class TableEncoder:
         >>> TableEncoder.of_names(["age", "city=Oslo", "city=Rome"], ["city", "age"]).n_columns
         2
         """
-        levels: dict[str, list[str] | None] = {}
+        levels: dict[str, list[str]] = {}
         for name in names:
-            column, is_level, level = name.partition("=")
-            if name in columns or not is_level:
-                levels[name] = None
-            else:
-                known = levels.setdefault(column, [])
-                if known is not None:
-                    known.append(level)
+            column, level = split_level(name, columns)
+            levels.setdefault(column, []).extend([] if level is None else [level])
         made = []
         for column, listed in levels.items():
             if column not in columns:
                 raise ValueError(f"there is no column {column!r}; there are {list(columns)[:12]}.")
-            texts = None if listed is None else np.array(listed)
-            shares = None if listed is None else np.full(len(listed), 1.0 / len(listed))
-            made.append(_Encoded(list(columns).index(column), column, texts, 0, shares))
+            found = (np.array(listed), 0, np.full(len(listed), 1.0 / len(listed))) if listed else ()
+            made.append(_Encoded(list(columns).index(column), column, *found))
         return cls(tuple(made), np.array(names, dtype=object), 0, new_levels, len(columns))
 
     @staticmethod
     def complete(X: Any) -> Mask:
         """Return which rows of a table have no missing cell."""
-        gone = [_missing(column_values(X, j)) for j in range(_n_columns(X))]
+        gone = [_missing(column_values(X, j)) for j in range(X.shape[1])]
         return np.asarray(~np.logical_or.reduce(gone))
 
     def numbers(self, X: Any) -> Any:
         """Return X: a dense matrix of numbers where there are no levels, else a sparse one."""
-        known, d = _names(X), _n_columns(X)
+        known, d = names_of(X), int(X.shape[1])
         if d != self.n_columns:
             raise ValueError(f"X has {d} columns; at the fit it had {self.n_columns}.")
         parts = []

@@ -22,7 +22,7 @@ from pyarrow import dataset
 
 from rectiline import rows
 from rectiline._typing import Mask, Vector
-from rectiline.backends import TableEncoder, column_values
+from rectiline.backends import TableEncoder, column_values, split_level
 from rectiline.cli._terms import Asked
 
 _ARROW = (".parquet", ".feather", ".arrow")
@@ -152,8 +152,8 @@ def _content(path: Path, encoding: str) -> str:
 
 def _text_columns(asked: Asked, names: Sequence[str] | None) -> list[str]:
     """Return the columns whose cells are levels: those named, and those of known features."""
-    known = {name.partition("=")[0] for name in names or () if "=" in name}
-    return sorted(known | set(asked.categorical))
+    known = [split_level(name, ()) for name in names or ()]
+    return sorted({name for name, level in known if level is not None} | set(asked.categorical))
 
 
 def _of_arrow(path: Path, table: pa.Table, asked: Asked, names: Sequence[str] | None) -> Table:
@@ -163,7 +163,7 @@ def _of_arrow(path: Path, table: pa.Table, asked: Asked, names: Sequence[str] | 
     if not len(table):
         raise ValueError(f"{path}: there are no rows.")
     apart = [asked.target, asked.weight, *asked.drop]
-    made = [name if name in table.column_names else name.partition("=")[0] for name in names or ()]
+    made = [split_level(name, table.column_names)[0] for name in names or ()]
     chosen = [one for one in asked.features or table.column_names if one not in apart]
     chosen = chosen if names is None else list(dict.fromkeys(made))
     for one in (*apart, *asked.categorical, *chosen):

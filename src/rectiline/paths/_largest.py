@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rectiline._polling import OutOfTime, asked_at_checkpoints, who_is_asked
+from rectiline._polling import OutOfTime, asked_at_checkpoints
 from rectiline._typing import Indices, Vector
 from rectiline.exceptions import ConvergenceWarning
 from rectiline.paths._null import NullModel, null_model
@@ -118,11 +118,10 @@ def zero_point(problem: Problem) -> ZeroPoint:
     if free.size:
         return ZeroPoint(_with_free_columns(problem, norm, free), 0.0, None)
     _check_zero_is_feasible(problem)
-    keeper = who_is_asked()
     with asked_at_checkpoints(None), limited_threads(problem):  # a few passes, whatever the time
         bounds = _Bounds(problem, norm, null_model(problem))
     try:
-        with asked_at_checkpoints(keeper), limited_threads(problem):
+        with limited_threads(problem):
             bounds.ascend()
     except OutOfTime:
         pass  # the upper bound holds

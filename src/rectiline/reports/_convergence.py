@@ -91,10 +91,10 @@ class ConvergenceDisplay(Display):
         """
         solved = fitted(estimator, "solution_", "one of rectiline's estimators")
         if isinstance(solved, Solution):
-            label = None if labels is None else labels[0]
-            return cls.from_solution(solved, label=label, ax=ax, against=against, **style)
-        names = labels or [f"problem {k + 1}: {one.solver}" for k, one in enumerate(solved)]
-        made = cls([one.history for one in solved], names)
+            solved, names = [solved], [solved.solver]
+        else:
+            names = [f"problem {k + 1}: {one.solver}" for k, one in enumerate(solved)]
+        made = cls([one.history for one in solved], labels or names)
         return made.plot(ax=ax, against=against, **style)
 
     def _draw(self, ax: Any, against: str = "seconds", **style: Any) -> None:

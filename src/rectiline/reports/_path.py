@@ -11,9 +11,7 @@ import numpy as np
 from rectiline.paths import Path
 from rectiline.reports._plots import Display, fitted, short
 
-_MOST_LEGEND_ENTRIES = (
-    10  # coefficients that get a legend entry: the largest ones at the end of the path
-)
+_MOST_LEGEND_ENTRIES = 10  # for the coefficients that are largest at the end of the path
 
 
 @dataclass(eq=False, repr=False)

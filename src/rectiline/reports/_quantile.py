@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from rectiline._column_names import column_index
 from rectiline.reports._plots import Display, fitted
 
 _POINTS_PER_CURVE = 200
@@ -81,13 +82,8 @@ class QuantileDisplay(Display):
         """
         fitted(estimator, "quantiles_", "a QuantileRegressor or QuantileRegressorCV")
         names = getattr(estimator, "feature_names_in_", None)
-        if isinstance(feature, str):
-            if names is None or feature not in names:
-                raise ValueError(f"feature={feature!r} is not a column of the training data.")
-            column = int(np.flatnonzero(names == feature)[0])
-        else:
-            column = int(feature)
         table = np.asarray(X, dtype=np.float64)
+        column = column_index(feature, names, table.shape[1], "feature")
         low, high = table[:, column].min(), table[:, column].max()
         grid = np.tile(np.median(table, axis=0), (_POINTS_PER_CURVE, 1))
         grid[:, column] = np.linspace(low, high, _POINTS_PER_CURVE)

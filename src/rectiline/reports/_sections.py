@@ -17,7 +17,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rectiline._typing import Vector
-from rectiline.losses import Loss
 from rectiline.problems import Problem
 from rectiline.reports._convergence import ConvergenceDisplay
 from rectiline.reports._loss import LossDisplay
@@ -31,6 +30,7 @@ _MOST_ROWS = 200  # rows of a table
 _MOST_CLASSES = 12  # classes in the table of true and predicted ones
 _MOST_LOSSES = 4  # losses with a picture
 _BINS = 40  # of the histogram of residuals
+_PENALTY_FORMULA = "<mo>+</mo><mi>&Omega;</mi><mo>(</mo><mi>b</mi><mo>)</mo>"
 _MOST_ENTRIES_TO_CERTIFY = 10_000_000  # of X: writing the certificate reads all of them twice
 
 
@@ -153,20 +153,13 @@ def statement(problem: Problem, y: Any, unit: float = 1.0, joined: str = "") -> 
 
     `joined` says how several problems like this one became one.
     """
-    intercept = "<mo>+</mo><msub><mi>b</mi><mn>0</mn></msub>" if problem.fit_intercept else ""
-    penalty = (
-        ""
-        if problem.penalty is None
-        else "<mo>+</mo><mi>&Omega;</mi><mo>(</mo><mi>b</mi><mo>)</mo>"
-    )
-    factor = "" if unit == 1.0 else f"<mn>{unit:.6g}</mn><mo>·</mo><mo>(</mo>"
-    formula = (
-        '<math display="block"><munder><mi>minimise</mi><mi>b</mi></munder>'
-        f"{factor}<munderover><mo>&sum;</mo>"
-        f"<mrow><mi>i</mi><mo>=</mo><mn>1</mn></mrow><mn>{problem.n_samples}</mn></munderover>"
-        "<msub><mi>w</mi><mi>i</mi></msub><mi>L</mi><mo>(</mo><msub><mi>y</mi><mi>i</mi></msub>"
-        "<mo>,</mo><msubsup><mi>x</mi><mi>i</mi><mo>&prime;</mo></msubsup><mi>b</mi>"
-        f"{intercept}<mo>)</mo>{penalty}{'<mo>)</mo>' if factor else ''}</math>"
+    formula = template(
+        "problem.html",
+        rows=str(problem.n_samples),
+        factor="" if unit == 1.0 else f"<mn>{unit:.6g}</mn><mo>·</mo><mo>(</mo>",
+        intercept="<mo>+</mo><msub><mi>b</mi><mn>0</mn></msub>" if problem.fit_intercept else "",
+        penalty="" if problem.penalty is None else _PENALTY_FORMULA,
+        end="" if unit == 1.0 else "<mo>)</mo>",
     )
     weights = problem.weight if problem.is_in_memory else np.zeros(0)
     same = weights.size and (weights == weights[0]).all()
@@ -174,7 +167,7 @@ def statement(problem: Problem, y: Any, unit: float = 1.0, joined: str = "") -> 
         ("rows and columns", f"{problem.n_samples:,} × {problem.n_features:,}"),
         ("loss L", ", ".join(map(repr, problem.losses))),
         ("penalty Ω", "none" if problem.penalty is None else repr(problem.penalty)),
-        ("constraints", _words(problem.constraints) or "none"),
+        ("constraints", ", ".join(map(repr, problem.constraints)) or "none"),
         ("intercept", "yes" if problem.fit_intercept else "no"),
         ("weights w", f"all {weights[0]:.6g}" if same else "one for each row"),
     ]
@@ -183,12 +176,9 @@ def statement(problem: Problem, y: Any, unit: float = 1.0, joined: str = "") -> 
         rows.append(("labels", ", ".join(map(str, labels.tolist()))))
     if joined:
         rows.append(("together", joined))
+    rows = [(name, text.replace("float('inf')", "∞")) for name, text in rows]
     shown = [(name, text if len(text) <= 400 else text[:397] + "...") for name, text in rows]
     return section("The problem", f'{formula}<div class="words">{_table((), shown)}</div>')
-
-
-def _words(listed: Iterable[Any]) -> str:
-    return ", ".join(map(repr, listed)).replace("float('inf')", "∞")
 
 
 def certificate(solution: Any, unit: float = 1.0) -> str:
@@ -348,22 +338,17 @@ def convergence(solution: Any) -> str:
     """Return the certified gap against time, or nothing if it was proved once only."""
     if len(solution.history) < 2:
         return ""
-
-    def draw(ax: Any) -> None:
-        ConvergenceDisplay.from_solution(solution, ax=ax)
-
-    return section("Convergence", f"{picture(draw)}<p>{escape(solution.reason)}.</p>")
+    drawn = picture(lambda ax: ConvergenceDisplay.from_solution(solution, ax=ax))
+    return section("Convergence", f"{drawn}<p>{escape(solution.reason)}.</p>")
 
 
 def loss_curve(problem: Problem) -> str:
     """Return a picture of each loss, the first few if there are many."""
-    shown = problem.losses[:_MOST_LOSSES]
-    pictures = [picture(partial(_draw_loss, loss)) for loss in shown]
+    pictures = [
+        picture(lambda ax, loss=loss: LossDisplay.from_losses(loss, ax=ax))
+        for loss in problem.losses[:_MOST_LOSSES]
+    ]
     return section("The loss", "".join(pictures))
-
-
-def _draw_loss(loss: Loss, ax: Any) -> None:
-    LossDisplay.from_losses(loss, ax=ax)
 
 
 def checker(save: Callable[[Any], None], n_entries: int) -> str:

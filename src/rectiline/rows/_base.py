@@ -13,7 +13,8 @@ from rectiline._polling import checkpoint
 from rectiline.rows._block import Block, block_length, join, pick
 from rectiline.rows._engines import Work, checked_executor, run_work
 
-_QUICK_ROWS, _QUICK_SHARE = 20_000, 0.05  # at most one of them is read for a quick sample
+# A quick sample has at most so many rows, or this share of all if that is more.
+_QUICK_ROWS, _QUICK_SHARE = 20_000, 0.05
 
 State = TypeVar("State")
 Result = TypeVar("Result")
@@ -23,8 +24,8 @@ class RowBlocks(ABC):
     """Rows ``(X, y, weight)`` in blocks that can be read again as often as needed.
 
     Iterating opens the source anew and yields its blocks in a fixed order. A subclass implements
-    `items`, or `_open` if its blocks come in one stream, and sets `n_features`, `dtype` and, where
-    they are known, `feature_names` and the number of rows.
+    `items` and sets `n_features`, `dtype` and, where they are known, `feature_names` and the number
+    of rows.
 
     Attributes
     ----------
@@ -59,6 +60,7 @@ class RowBlocks(ABC):
     is_checked: bool = True  # whether the entries are known to be finite, or left to the passes
     reads_ahead: bool = False  # whether a thread opens the next blocks while one is worked on
     is_in_memory: bool = False  # whether the rows are arrays of this process
+    is_one_stream: bool = False  # whether its only item is itself, which no worker can open
 
     def __init__(self) -> None:
         self._n_rows: int | None = None
@@ -72,12 +74,7 @@ class RowBlocks(ABC):
         Items that can be pickled can be opened by workers of an executor. They know the numbers of
         their rows.
         """
-        yield _Stream(self)
-
-    def _open(self) -> Iterator[Block]:
-        """Yield the blocks from the first one on."""
-        for item in self.items():
-            yield from item.blocks()
+        raise NotImplementedError
 
     def on(self, executor: Any) -> RowBlocks:
         """Run passes over these rows on an executor; return the rows.
@@ -94,7 +91,7 @@ class RowBlocks(ABC):
         -------
         RowBlocks
         """
-        if executor is not None and type(self).items is RowBlocks.items:
+        if executor is not None and self.is_one_stream:
             raise ValueError(
                 f"executor={executor!r}: the blocks of {type(self).__name__} come in one stream, "
                 "which workers cannot open in parts. Write them to Parquet files first."
@@ -240,7 +237,7 @@ class SlicedRows(RowBlocks):
             raise ValueError(
                 f"X must have at least one row and one column; got shape {tuple(X.shape)}."
             )
-        self._X, self._y, self._weight = X, y, weight
+        self.whole = Block(X, y, weight, 0)
         self.has_target, self.has_weight = y is not None, weight is not None
         is_single = str(X.dtype).endswith("float32")
         self.dtype = np.dtype(np.float32 if is_single else np.float64)
@@ -248,36 +245,22 @@ class SlicedRows(RowBlocks):
         self.block_rows = block_length(block_rows, self._bytes_per_row())
 
     def _bytes_per_row(self) -> float:
-        return float(self._X.dtype.itemsize * self.n_features)
+        return float(self.X.dtype.itemsize * self.n_features)
 
     @property
     def X(self) -> Any:
         """The whole matrix."""
-        return self._X
-
-    def _block(self, some: Any, start: int) -> Block:
-        """Return the rows of a slice, or of an array of numbers."""
-        y, weight = (None if part is None else part[some] for part in (self._y, self._weight))
-        return Block(self._X[some], y, weight, start).cast(self.dtype)
+        return self.whole.X
 
     def items(self) -> Iterable[Any]:
         """Yield blocks of equal length."""
         for start in range(0, self.n_rows, self.block_rows):
-            yield self._block(slice(start, min(start + self.block_rows, self.n_rows)), start)
+            some = slice(start, min(start + self.block_rows, self.n_rows))
+            yield self.whole.take(some).cast(self.dtype)
 
     def take(self, rows: NDArray[np.int64]) -> Block:
         """Return copies of some rows, in the order given, as one block."""
-        return self._block(np.asarray(rows, dtype=np.int64), 0)
-
-
-class _Stream:
-    """The one item of a source that can only be opened as a whole."""
-
-    def __init__(self, source: RowBlocks) -> None:
-        self._source = source
-
-    def blocks(self) -> Iterator[Block]:
-        return self._source._open()
+        return self.whole.take(np.asarray(rows, dtype=np.int64)).cast(self.dtype)
 
 
 def _itself(block: Block, _: None) -> Block:

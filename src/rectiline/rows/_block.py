@@ -10,6 +10,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from rectiline.backends import take_rows
+
 _BLOCK_BYTES = 1 << 25  # of X in one block: long enough to read, short enough to show progress
 
 
@@ -54,12 +56,15 @@ class Block:
         yield self
 
     def take(self, at: Any) -> Block:
-        """Return copies of some rows, or views for a slice, with the start of this block."""
+        """Return copies of some rows with the start of this block, or views for a slice."""
         y, weight = (None if part is None else part[at] for part in (self.y, self.weight))
-        return Block(self.X[at], y, weight, self.start)
+        start = self.start + at.start if isinstance(at, slice) else self.start
+        return Block(_taken(self.X, at), y, weight, start)
 
     def cast(self, dtype: np.dtype[Any]) -> Block:
-        """Return the block with X of a type, and weights in double precision."""
+        """Return the block with X of a type, and weights in double precision; tensors stay."""
+        if self.is_tensor:
+            return self
         X, weight = self.X, self.weight
         if X.dtype != dtype:  # integers, other byte orders, files of several types
             X = X.astype(dtype)
@@ -98,6 +103,20 @@ class Block:
         return Block(X, _aligned(y), _aligned(weight), self.start)
 
 
+def _taken(X: Any, at: Any) -> Any:
+    """Return rows of X; those of a slice are views, also of a CSR matrix, which SciPy copies."""
+    if isinstance(X, np.ndarray) and isinstance(at, np.ndarray):
+        return take_rows(X, at)
+    if not (sp.issparse(X) and isinstance(at, slice)):
+        return X[at]
+    part = X.__class__((at.stop - at.start, X.shape[1]), dtype=X.dtype)
+    first, last = X.indptr[at.start], X.indptr[at.stop]
+    part.data, part.indices = X.data[first:last], X.indices[first:last]
+    part.indptr = X.indptr[at.start : at.stop + 1] - first
+    part.has_canonical_format = True  # `checked_matrix` has seen to it
+    return part
+
+
 def _aligned(part: Any) -> Any:
     return part if part is None or part.flags.aligned else part.copy(order="K")
 
@@ -112,6 +131,14 @@ def block_length(
     if not whole or block_rows < 1:
         raise ValueError(f"block_rows={block_rows!r}: must be a positive integer or None.")
     return int(block_rows)
+
+
+def refuse_other_length(name: str, shape: Sequence[int], n: int) -> None:
+    """Raise unless the shape is that of one entry for each of n rows."""
+    if tuple(shape) != (n,):
+        raise ValueError(
+            f"{name} must have one entry for each of the {n} rows of X; got shape {tuple(shape)}."
+        )
 
 
 def _sum_of_bits(values: Any) -> int:

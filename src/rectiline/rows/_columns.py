@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rectiline.backends import split_level
 from rectiline.rows._block import Block, refuse_non_finite
 
 
@@ -139,10 +140,8 @@ class Columns:
 
 def _feature(name: str, stored: Sequence[str]) -> Feature:
     """Return the column of X with a name; "carrier=AA" is a level of the column "carrier"."""
-    column, equals, level = name.partition("=")
-    if name not in stored and equals and column in stored:
-        return Feature(name, column, level)
-    return Feature(name, name)
+    column, level = split_level(name, stored)
+    return Feature(name, column, level) if column in stored else Feature(name, name)
 
 
 def _index_columns(schema: Any) -> set[str]:

@@ -11,7 +11,7 @@ import numpy as np
 
 from rectiline.rows._arrays import array_block
 from rectiline.rows._base import RowBlocks
-from rectiline.rows._block import Block, refuse_non_finite
+from rectiline.rows._block import Block, refuse_non_finite, refuse_other_length
 from rectiline.rows._columns import Columns, frame_block, require_arrow
 
 _TARGET, _WEIGHT = "__target__", "__weight__"  # columns of series given beside a data frame
@@ -172,12 +172,9 @@ def _array_parts(X: Any, y: Any, weight: Any) -> list[list[Any]]:
     for name, values in (("y", y), ("weight", weight)):
         if values is None:
             continue
-        if known and np.shape(values) != (X.shape[0],):
-            raise ValueError(
-                f"{name} must have one entry for each of the {X.shape[0]} rows of X; got shape "
-                f"{np.shape(values)}."
-            )
-        if not known and not is_dask(values):
+        if known:
+            refuse_other_length(name, np.shape(values), X.shape[0])
+        elif not is_dask(values):
             raise ValueError(f"{name} must be a dask array: X does not know its length.")
         if not is_dask(values):
             values = import_module("dask.array").from_array(np.asarray(values))

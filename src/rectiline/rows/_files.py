@@ -6,7 +6,6 @@ import glob
 import os
 import uuid
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -180,9 +179,6 @@ def from_parquet(
     require_arrow("from_parquet")
     from pyarrow import dataset
 
-    options = TableOptions(
-        target, weight, columns, block_rows, cache, categorical, missing, executor
-    )
     found, base = _found(paths)
     kind = _FORMATS.get(Path(found[0]).suffix, "parquet") if format is None else format
     if kind not in _FORMATS.values():
@@ -190,7 +186,8 @@ def from_parquet(
     source = found[0] if len(found) == 1 else found
     where = {} if base is None else {"partition_base_dir": base}
     data = dataset.dataset(source, format=kind, partitioning="hive", **where)
-    return _of_dataset(data, options)
+    how = (columns, block_rows, cache, categorical, missing, executor)
+    return _of_dataset(data, target, weight, *how)
 
 
 def _found(paths: Any) -> tuple[list[str], str | None]:
@@ -214,35 +211,25 @@ def _found(paths: Any) -> tuple[list[str], str | None]:
     return files, found[0] if is_folder else None
 
 
-@dataclass(frozen=True)
-class TableOptions:
-    """What is read of a table, and how; see `from_parquet`."""
-
-    target: str | None = None
-    weight: str | None = None
-    columns: Sequence[str] | None = None
-    block_rows: int | None = None
-    cache: Any = "auto"
-    categorical: str | None = None
-    missing: str = "error"
-    executor: Any = None
-
-    def __post_init__(self) -> None:
-        checked_cache(self.cache)
-        if self.missing not in ("error", "drop"):
-            raise ValueError(f'missing={self.missing!r}: must be "error" or "drop".')
-
-
-def _of_dataset(data: Any, options: TableOptions) -> RowBlocks:
-    """Return the rows of a data set or of a table in memory."""
-    chosen = Columns(
-        data.schema, options.target, options.weight, options.columns, options.categorical
-    )
-    kept = _cache_of(data, chosen, options.cache)
+def _of_dataset(
+    data: Any,
+    target: str | None = None,
+    weight: str | None = None,
+    columns: Sequence[str] | None = None,
+    block_rows: int | None = None,
+    cache: Any = "auto",
+    categorical: str | None = None,
+    missing: str = "error",
+    executor: Any = None,
+) -> RowBlocks:
+    """Return the rows of a data set or of a table in memory; options are as in `from_parquet`."""
+    if missing not in ("error", "drop"):
+        raise ValueError(f'missing={missing!r}: must be "error" or "drop".')
+    chosen = Columns(data.schema, target, weight, columns, categorical)
+    kept = _cache_of(data, chosen, checked_cache(cache))
     if kept is not None:
         data = _stored(kept, lambda: data.scanner(columns=chosen.names).to_reader())
-    drops_nulls = options.missing == "drop"
-    rows = TableRows(data, chosen, options.block_rows, drops_nulls, options.executor)
+    rows = TableRows(data, chosen, block_rows, missing == "drop", executor)
     rows.cache = kept
     return rows
 
@@ -291,9 +278,11 @@ def from_table(table: Any, y: Any = None, sample_weight: Any = None, **given: An
     written to the cache, so that every pass sees the same rows and workers can open them.
     """
     pyarrow = require_arrow(f"rows.of({type(table).__name__})")
-    options = TableOptions(**given)
-    both = [(y, options.target), (sample_weight, options.weight)]
-    if any(one is not None and other is not None for one, other in both):
+    cache = checked_cache(given.get("cache", "auto"))
+    beside = {"target": ("y", y), "weight": ("sample_weight", sample_weight)}
+    if any(
+        one is not None and given.get(option) is not None for option, (_, one) in beside.items()
+    ):
         raise ValueError("Pass y or the name of the target column, not both; likewise for weights.")
     data, snapshot, kept = table, None, None
     if hasattr(table, "to_pyarrow_dataset"):  # Delta
@@ -303,16 +292,16 @@ def from_table(table: Any, y: Any = None, sample_weight: Any = None, **given: An
         library = type(table).__module__.split(".")[0]
         if library in _IN_MEMORY and hasattr(table, "__len__") and not is_stream:
             data = pyarrow.table(table)
-        elif options.cache is False:
+        elif cache is False:
             raise ValueError(
                 f"A {type(table).__name__} can be read once, but every pass reads the rows again. "
                 'Pass cache="auto" or a folder to write them to, or the table behind it.'
             )
         else:
-            kept = Cache(options.cache, ["stream", uuid.uuid4().hex])
+            kept = Cache(cache, ["stream", uuid.uuid4().hex])
             snapshot, given["cache"] = _snapshot(table), False
             data = _stored(kept, lambda: _reader(table))
-    for option, name, values in (("target", "y", y), ("weight", "sample_weight", sample_weight)):
+    for option, (name, values) in beside.items():
         if values is None:
             continue
         if not isinstance(data, pyarrow.Table):
@@ -320,7 +309,7 @@ def from_table(table: Any, y: Any = None, sample_weight: Any = None, **given: An
         given[option] = f"__{option}__"
         column = pyarrow.array(checked_vector(name, values, len(data)))
         data = data.append_column(given[option], column)
-    rows = _of_dataset(data, TableOptions(**given))
+    rows = _of_dataset(data, **given)
     rows.snapshot = snapshot
     rows.cache = kept if kept is not None else rows.cache
     return rows

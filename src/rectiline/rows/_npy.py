@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import accumulate
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rectiline.rows._base import SlicedRows
-from rectiline.rows._block import Block
+from rectiline.rows._block import Block, refuse_other_length
 from rectiline.rows._cache import FileStamp
 
 
@@ -30,67 +30,47 @@ class NpyRows(SlicedRows):
         weight = None if sample_weight is None else Files.opened("sample_weight", sample_weight, 1)
         super().__init__(X, y, weight, block_rows)
         for name, part in (("y", y), ("sample_weight", weight)):
-            if part is not None and part.shape[0] != self.n_rows:
-                raise ValueError(
-                    f"{name} must have one entry for each of the {self.n_rows} rows of X; got "
-                    f"{part.shape[0]}."
-                )
+            if part is not None:
+                refuse_other_length(name, part.shape, self.n_rows)
 
     def items(self) -> Iterator[NpyItem]:
         """Yield parts of the files; none goes beyond a file of X."""
-        for piece in self._X.pieces:
-            stop = piece.start + piece.last
-            for start in range(piece.start, stop, self.block_rows):
-                some = slice(start, min(start + self.block_rows, stop))
-                X, y, weight = (
-                    None if part is None else part.between(some.start, some.stop)
-                    for part in (self._X, self._y, self._weight)
-                )
-                yield NpyItem(X, y, weight, start, self.dtype.str)
+        parts = (self.whole.X, self.whole.y, self.whole.weight)
+        for first, end in self.X.ends():
+            for start in range(first, end, self.block_rows):
+                some = slice(start, min(start + self.block_rows, end))
+                files = (None if part is None else part.around(some) for part in parts)
+                yield NpyItem(Block(*files, 0), some, self.dtype)
 
 
 @dataclass(frozen=True)
 class NpyItem:
     """Consecutive rows of files, which are read when they are opened."""
 
-    X: Any
-    y: Any
-    weight: Any
-    start: int
-    dtype: str
+    files: Block
+    some: slice
+    dtype: np.dtype[Any]
 
     def blocks(self) -> Iterator[Block]:
         """Yield the rows as one block."""
-        y, weight = (None if part is None else part.read() for part in (self.y, self.weight))
-        yield Block(self.X.read(), y, weight, self.start).cast(np.dtype(self.dtype))
-
-
-@dataclass(frozen=True)
-class Piece:
-    """Rows of an array, or of a file that is mapped when it is read.
-
-    `start` is the number of the first row of the array among those of all files.
-    """
-
-    source: Any
-    stamp: FileStamp | None
-    start: int
-    first: int
-    last: int
-
-    def read(self) -> NDArray[Any]:
-        """Return the rows, as views where they are in memory or mapped."""
-        if self.stamp is None:
-            return np.asarray(self.source[self.first : self.last])
-        self.stamp.refuse_changed()  # reading past the end of a cut file kills the process
-        return np.asarray(np.load(self.source, mmap_mode="r")[self.first : self.last])
+        yield self.files.take(self.some).cast(self.dtype)
 
 
 @dataclass(frozen=True)
 class Files:
-    """Arrays in files, one behind the other along their rows; workers open them by themselves."""
+    """Arrays in memory or in files, one behind the other; workers open them by themselves.
 
-    pieces: tuple[Piece, ...]
+    Attributes
+    ----------
+    parts : tuple of ndarray or FileStamp
+    starts : tuple of int
+        Number of the first row of each part, and of the row behind the last one.
+    shape : tuple of int
+    dtype : numpy.dtype
+    """
+
+    parts: tuple[Any, ...]
+    starts: tuple[int, ...]
     shape: tuple[int, ...]
     dtype: np.dtype[Any]
 
@@ -98,48 +78,58 @@ class Files:
     def opened(cls, name: str, given: Any, ndim: int) -> Files:
         """Return files, or arrays, after a look at their headers."""
         one = isinstance(given, (str, os.PathLike, np.ndarray))
-        arrays = [_opened(name, part, ndim) for part in ([given] if one else list(given))]
-        if not arrays:
+        listed = [given] if one else list(given)
+        if not listed:
             raise ValueError(f"{name}: no files were given.")
-        wrong = [array.shape for array, _ in arrays if array.shape[1:] != arrays[0][0].shape[1:]]
+        arrays = [_opened(name, part, ndim) for part in listed]
+        width = arrays[0].shape[1:]
+        wrong = [array.shape for array in arrays if array.shape[1:] != width]
         if wrong:
             raise ValueError(
-                f"All files of {name} must have as many columns as the first one, "
-                f"{arrays[0][0].shape[1]}; got shape {wrong[0]}."
+                f"All files of {name} must have as many columns as the first one, {width[0]}; got "
+                f"shape {wrong[0]}."
             )
-        starts = list(accumulate((len(array) for array, _ in arrays), initial=0))
-        pieces = tuple(
-            Piece(array if stamp is None else stamp.path, stamp, start, 0, len(array))
-            for (array, stamp), start in zip(arrays, starts, strict=False)
-        )
-        dtype = np.result_type(*(array for array, _ in arrays)).newbyteorder("=")
-        return cls(pieces, (starts[-1], *arrays[0][0].shape[1:]), dtype)
+        parts = (one if isinstance(one, np.ndarray) else FileStamp.of(Path(one)) for one in listed)
+        starts = tuple(accumulate(map(len, arrays), initial=0))
+        dtype = np.result_type(*arrays).newbyteorder("=")
+        return cls(tuple(parts), starts, (starts[-1], *width), dtype)
 
-    def between(self, start: int, stop: int) -> Files:
-        """Return the files that hold these rows, and the rows alone."""
-        pieces = tuple(
-            replace(one, first=max(start - one.start, 0), last=min(stop - one.start, one.last))
-            for one in self.pieces
-            if one.start < stop and one.start + one.last > start
-        )
-        return replace(self, pieces=pieces)
+    def ends(self) -> Iterator[tuple[int, int]]:
+        """Yield the first row of each part, and the row behind its last one."""
+        return zip(self.starts, self.starts[1:], strict=False)
 
-    def read(self) -> NDArray[Any]:
-        """Return all rows."""
-        arrays = [piece.read() for piece in self.pieces]
-        return arrays[0] if len(arrays) == 1 else np.concatenate(arrays)
+    def around(self, some: slice) -> Files:
+        """Return the parts that hold these rows, so that others need not travel to a worker."""
+        first = int(np.searchsorted(self.starts, some.start, "right")) - 1
+        last = int(np.searchsorted(self.starts, some.stop))
+        return Files(self.parts[first:last], self.starts[first : last + 1], self.shape, self.dtype)
 
-    def __getitem__(self, rows: NDArray[np.int64]) -> NDArray[Any]:
-        """Return copies of some rows."""
+    def _read(self, part: Any, rows: Any) -> NDArray[Any]:
+        """Return rows of a part, as views where they are in memory or mapped."""
+        if isinstance(part, FileStamp):
+            part.refuse_changed()  # reading past the end of a cut file kills the process
+            part = np.load(part.path, mmap_mode="r")
+        return np.asarray(part[rows])
+
+    def __getitem__(self, rows: Any) -> NDArray[Any]:
+        """Return the rows of a slice, or copies of rows in any order."""
+        if isinstance(rows, slice):
+            found = [
+                self._read(part, slice(max(rows.start - start, 0), rows.stop - start))
+                for part, start in zip(self.parts, self.starts, strict=False)
+                if start < rows.stop
+            ]
+            return found[0] if len(found) == 1 else np.concatenate(found)
         taken = np.empty((rows.size, *self.shape[1:]), dtype=self.dtype)
-        for piece in self.pieces:
-            here = (rows >= piece.start) & (rows < piece.start + piece.last)
-            taken[here] = piece.read()[rows[here] - piece.start]
+        for part, (start, end) in zip(self.parts, self.ends(), strict=True):
+            here = (rows >= start) & (rows < end)
+            if here.any():
+                taken[here] = self._read(part, rows[here] - start)
         return taken
 
 
-def _opened(name: str, given: Any, ndim: int) -> tuple[NDArray[Any], FileStamp | None]:
-    array, title, stamp = given, name, None
+def _opened(name: str, given: Any, ndim: int) -> NDArray[Any]:
+    array, title = given, name
     if not isinstance(given, np.ndarray):
         path = Path(given)
         title = f"{name} ({path})"
@@ -149,11 +139,10 @@ def _opened(name: str, given: Any, ndim: int) -> tuple[NDArray[Any], FileStamp |
             raise ValueError(f"{title}: not a .npy file of numbers: {error}") from error
         if not isinstance(array, np.ndarray):
             raise ValueError(f"{title}: an archive of arrays; store X in a .npy file.")
-        stamp = FileStamp.of(path)
     labels = "US" if name == "y" else ""
     if array.dtype.kind not in "fiub" + labels or array.ndim != ndim:
         raise ValueError(
             f"{title} must be a {ndim}-D array of real numbers; got {array.ndim}-D with dtype "
             f"{array.dtype}."
         )
-    return array, stamp
+    return array

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-_RARE_SHARE = 0.5  # of a sample, divided by the number of labels: what a rare one gets
+_RARE_SHARE = 0.5  # share of a sample, over the number of labels, that a rare label gets
 
 Library = tuple[Any, Callable[[int], Any]]  # NumPy or torch, and so many random numbers from 0 to 1
 

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rectiline._column_names import names_of
-from rectiline.backends import is_arrow
 from rectiline.rows._arrays import array_block
 from rectiline.rows._base import RowBlocks
 from rectiline.rows._block import Block, join
@@ -17,6 +16,8 @@ from rectiline.rows._block import Block, join
 
 class StreamRows(RowBlocks):
     """Rows of a callable that returns a new iterator of ``(X, y)`` or ``(X, y, weight)``."""
+
+    is_one_stream = True
 
     def __init__(
         self,
@@ -42,7 +43,7 @@ class StreamRows(RowBlocks):
                 f"n_features={n_features}, but the first block has {self.n_features} columns."
             )
         self.dtype, self.has_weight = block.X.dtype, block.weight is not None
-        names = _names(first[0]) if feature_names is None else feature_names
+        names = names_of(first[0]) if feature_names is None else feature_names
         if names is not None and (isinstance(names, str) or len(names) != self.n_features):
             raise ValueError(
                 f"feature_names={names!r}: must be a list of {self.n_features} names, as the first "
@@ -60,7 +61,12 @@ class StreamRows(RowBlocks):
         self._last = blocks
         return blocks
 
-    def _open(self) -> Iterator[Block]:
+    def items(self) -> list[StreamRows]:
+        """Return the stream itself."""
+        return [self]
+
+    def blocks(self) -> Iterator[Block]:
+        """Open the stream and yield its blocks."""
         start = 0
         for place, given in enumerate(self._opened()):
             block = self._block(given, place, start)
@@ -77,7 +83,7 @@ class StreamRows(RowBlocks):
         if self.known_n_rows is None:
             return None
         few, found, n = self._quick_size(size), list[Block](), 0
-        for block in self._open():
+        for block in self.blocks():
             found.append(block)
             n += block.n_rows
             if n >= few:
@@ -93,7 +99,3 @@ class StreamRows(RowBlocks):
             )
         X, y, weight = given if len(given) == 3 else (*given, None)
         return array_block(X, y, weight, start, f"Block {place}: ")
-
-
-def _names(X: Any) -> Any:
-    return X.column_names if is_arrow(X) else names_of(X)

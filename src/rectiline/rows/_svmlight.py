@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from rectiline.rows._base import RowBlocks
 from rectiline.rows._block import Block, block_length
 from rectiline.rows._cache import Cache, FileStamp, checked_cache
 
-_RANGE = 1 << 23  # bytes of text that are parsed at once
+_BYTES_PARSED_AT_ONCE = 1 << 23
 _MOST_COLUMNS = 2**31 - 1
 
 
@@ -46,58 +47,53 @@ class SvmlightRows(RowBlocks):
                 )
         self.dtype = np.dtype(np.float64)
         stamps = [FileStamp.of(path) for path in found]
-        key = ["svmlight", [(one.path, one.size, one.changed_ns) for one in stamps]]
+        key = ["parts of svmlight", [(one.path, one.size, one.changed_ns) for one in stamps]]
         self.cache = None if checked_cache(cache) is False else Cache(cache, key)
-        items, facts = self._scanned(stamps)
-        lowest, highest, stored = facts["lowest"], facts["highest"], facts["stored"]
-        self._n_rows = n = sum(facts["lengths"])
-        if n == 0:
+        items, sizes = self._scanned(stamps)
+        if not items:
             raise ValueError("The source has no rows; at least one is needed.")
-        shift = int(not zero_based) if isinstance(zero_based, bool) else int(lowest > 0)
-        if lowest < shift:
+        lengths, stored, lowest, highest = zip(*sizes, strict=True)
+        self._n_rows = n = sum(lengths)
+        shift = int(not zero_based) if isinstance(zero_based, bool) else int(min(lowest) > 0)
+        if min(lowest) < shift:
             raise ValueError("zero_based=False, but the text holds column 0.")
-        needed = max(highest + 1 - shift, 1)
+        needed = max(max(highest) + 1 - shift, 1)
         self.n_features = needed if n_features is None else int(n_features)
         if self.n_features < needed:
-            raise ValueError(f"n_features={n_features}, but the text holds column {highest}.")
-        size = block_length(block_rows, 12 * stored / n)
-        starts = np.cumsum([0, *facts["lengths"]]).tolist()
+            raise ValueError(f"n_features={n_features}, but the text holds column {max(highest)}.")
+        size = block_length(block_rows, 12 * sum(stored) / n)
         self._items = [
             replace(item, start=start, n_features=self.n_features, shift=shift, block_rows=size)
-            for item, start in zip(items, starts, strict=False)
+            for item, start in zip(items, accumulate(lengths, initial=0), strict=False)
         ]
 
-    def _scanned(self, stamps: list[FileStamp]) -> tuple[list[SvmlightItem], dict[str, Any]]:
-        """Return the items, and what a look at all of them tells; it writes the cache."""
+    def _scanned(self, stamps: list[FileStamp]) -> tuple[list[SvmlightItem], list[list[int]]]:
+        """Return the items and the sizes of each; write what was parsed to the cache.
+
+        Sizes are the numbers of rows and of entries, the lowest column and the highest one.
+        """
         known = None if self.cache is None else self.cache.stored()
         if known is not None:
             return [SvmlightItem(FileStamp.of(path)) for path in known[0]], known[1]
-        facts: dict[str, Any] = {"lowest": _MOST_COLUMNS, "highest": -1, "stored": 0}
         items: list[SvmlightItem] = []
-        names: list[str] = []
-        lengths: list[int] = []
+        sizes: list[list[int]] = []
         for stamp in stamps:
-            for offset in range(0, stamp.size, _RANGE):
+            for offset in range(0, stamp.size, _BYTES_PARSED_AT_ONCE):
                 item = SvmlightItem(stamp, offset)
                 X, y = item.parsed()
                 if not X.shape[0]:
                     continue
-                if X.nnz:
-                    facts["lowest"] = min(facts["lowest"], int(X.indices.min()))
-                    facts["highest"] = max(facts["highest"], int(X.indices.max()))
-                facts["stored"] += int(X.nnz)
-                lengths.append(int(X.shape[0]))
-                items.append(item)
+                ends = X.indices.min(initial=_MOST_COLUMNS), X.indices.max(initial=-1)
+                sizes.append([int(one) for one in (X.shape[0], X.nnz, *ends)])
                 if self.cache is not None:
-                    names.append(f"part-{len(names)}.npz")
+                    path = self.cache.folder / f"part-{len(items)}.npz"
                     indices = X.indices.astype(np.int32)
-                    path = self.cache.folder / names[-1]
                     np.savez(path, data=X.data, indices=indices, indptr=X.indptr, y=y)
-        facts["lengths"] = lengths
+                    item = SvmlightItem(FileStamp.of(path))
+                items.append(item)
         if self.cache is not None and items:
-            self.cache.describe(names, facts)
-            items = [SvmlightItem(FileStamp.of(self.cache.folder / name)) for name in names]
-        return items, facts
+            self.cache.describe([Path(item.stamp.path).name for item in items], sizes)
+        return items, sizes
 
     def items(self) -> list[SvmlightItem]:
         """Return the ranges of the text, or the files that hold what they were parsed into."""
@@ -131,12 +127,12 @@ class SvmlightItem:
                 n_features=_MOST_COLUMNS,
                 zero_based=True,
                 offset=self.offset,
-                length=_RANGE,
+                length=_BYTES_PARSED_AT_ONCE,
             )
         except ValueError as error:
             raise ValueError(
                 f"{self.stamp.path} is not svmlight text between the bytes {self.offset} and "
-                f"{self.offset + _RANGE}: {error}"
+                f"{self.offset + _BYTES_PARSED_AT_ONCE}: {error}"
             ) from error
         return X, y
 

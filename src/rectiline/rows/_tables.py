@@ -25,11 +25,11 @@ Result = TypeVar("Result")
 # Of X in one block: decoded columns are copied once, and memory of this size is used again by the
 # allocator. Blocks of 32 MiB take 1.3 times as long to decode and copy (20 columns of float32).
 _BLOCK_BYTES = 1 << 23
-_ITEMS_PER_BLOCK = 2  # at most, where small row groups are put together
-_QUICK_ITEMS = 64  # that rows are taken from, if there are as many
-_ITEM_SHARE = 0.5  # of an item is taken at most, unless there are too few items for that
-_SURVEY_ROWS = 1 << 17  # of a batch, where rows are counted
-_HELD_BYTES = 1 << 25  # of X, up to which a table is held in memory once all of it was asked for
+_ITEMS_PER_BLOCK = 2  # small row groups are joined into items of a block's length over this
+_QUICK_ITEMS = 64  # a quick sample has rows of at least so many items, if there are as many,
+_QUICK_ITEM_SHARE = 0.5  # and at most this share of each, if there are enough items for that
+_SURVEY_ROWS = 1 << 17  # rows of a batch, where rows are counted
+_HELD_BYTES = 1 << 25  # of X: a table of at most so many is held once all of it was asked for
 
 
 @dataclass(frozen=True)
@@ -242,7 +242,7 @@ class TableRows(RowBlocks):
             return join(self._items, d).take(numbers), numbers
         few = self._quick_size(size)
         items = [item for item in self._items if item.n_rows]
-        touched = max(_QUICK_ITEMS, math.ceil(few * len(items) / (_ITEM_SHARE * n)))
+        touched = max(_QUICK_ITEMS, math.ceil(few * len(items) / (_QUICK_ITEM_SHARE * n)))
         touched = min(len(items), touched)
         chosen = [items[k * len(items) // touched] for k in range(touched)]
         share = min(1.0, few / sum(item.n_rows for item in chosen))

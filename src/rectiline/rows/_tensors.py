@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rectiline.rows._base import SlicedRows
-from rectiline.rows._block import Block
+from rectiline.rows._block import Block, refuse_other_length
 from rectiline.rows._spread import on_device, spread_rows
 
-_BLOCK_BYTES_PER_ROW = 2.0**-7  # of a row: blocks of 4 GiB of X and more, cut up by the pass
+_BYTES_PER_ROW = 2.0**-7  # as if rows were this short: a pass cuts up large blocks by itself
 
 
 def is_tensor_like(X: Any) -> bool:
@@ -75,22 +75,18 @@ class TensorRows(SlicedRows):
         super().__init__(X, y, weight, int(X.shape[0]) or None if one_block else block_rows)
 
     def _bytes_per_row(self) -> float:
-        return _BLOCK_BYTES_PER_ROW
-
-    def _block(self, some: Any, start: int) -> Block:
-        y, weight = (None if part is None else part[some] for part in (self._y, self._weight))
-        return Block(self._X[some], y, weight, start)
+        return _BYTES_PER_ROW
 
     def spread(self, size: int, seed: int, labels: Sequence[Any] = ()) -> tuple[Any, Any]:
         """Return about `size` rows spread over all of them, and how many rows each stands for."""
-        library = on_device(seed, self._X.device)
-        return spread_rows(self.n_rows, size, library, self._y, labels)
+        library = on_device(seed, self.X.device)
+        return spread_rows(self.n_rows, size, library, self.whole.y, labels)
 
     def picked(self, at: Any, stands_for: Any = None) -> TensorRows:
         """Return copies of some rows on their device, weighted with how many each stands for."""
         import torch
 
-        part = self._block(torch.as_tensor(at, device=self._X.device), 0)
+        part = self.whole.take(torch.as_tensor(at, device=self.X.device))
         weight = part.weight
         if stands_for is not None:
             weight = stands_for if weight is None else stands_for * weight
@@ -100,8 +96,8 @@ class TensorRows(SlicedRows):
         """Return copies of some rows, on the host."""
         import torch
 
-        at = torch.as_tensor(np.asarray(rows, dtype=np.int64), device=self._X.device)
-        picked = self._block(at, 0)
+        at = torch.as_tensor(np.asarray(rows, dtype=np.int64), device=self.X.device)
+        picked = self.whole.take(at)
         y = None if picked.y is None else picked.y.cpu().numpy()
         weight = None if picked.weight is None else picked.weight.double().cpu().numpy()
         return Block(copy_to_host(picked.X), y, weight, 0)
@@ -114,9 +110,5 @@ def _beside(X: Any, name: str, values: Any) -> Any:
     import torch
 
     tensor = torch.as_tensor(values) if isinstance(values, np.ndarray) else as_tensor(values)
-    if tuple(tensor.shape) != (X.shape[0],):
-        raise ValueError(
-            f"{name} must have one entry for each of the {X.shape[0]} rows of X; got shape "
-            f"{tuple(tensor.shape)}."
-        )
+    refuse_other_length(name, tensor.shape, int(X.shape[0]))
     return tensor.to(X.device)

@@ -92,10 +92,10 @@ def in_threads(n_threads: int, work: Callable[[int], Any], items: Iterable[int])
     jobs = list(items)
     if n_threads <= 1 or len(jobs) <= 1:
         return [work(k) for k in jobs]
-    keeper = who_is_asked()
+    keepers = who_is_asked()
 
     def asking(job: int) -> Any:
-        with asked_at_checkpoints(keeper), using_threads(1):
+        with asked_at_checkpoints(*keepers), using_threads(1):
             return work(job)
 
     with ThreadPoolExecutor(min(n_threads, len(jobs))) as pool:
