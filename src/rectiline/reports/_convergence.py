@@ -89,11 +89,11 @@ class ConvergenceDisplay(Display):
         **style
             For `matplotlib.axes.Axes.plot`.
         """
-        solved = fitted(estimator, "solution_", "one of rectiline's estimators")
-        if isinstance(solved, Solution):
-            solved, names = [solved], [solved.solver]
+        found = fitted(estimator, "solution_", "one of rectiline's estimators")
+        if isinstance(found, Solution):
+            solved, names = [found], [found.solver]
         else:
-            names = [f"problem {k + 1}: {one.solver}" for k, one in enumerate(solved)]
+            solved, names = found, [f"problem {k}: {one.solver}" for k, one in enumerate(found, 1)]
         made = cls([one.history for one in solved], labels or names)
         return made.plot(ax=ax, against=against, **style)
 

@@ -338,16 +338,14 @@ def convergence(solution: Any) -> str:
     """Return the certified gap against time, or nothing if it was proved once only."""
     if len(solution.history) < 2:
         return ""
-    drawn = picture(lambda ax: ConvergenceDisplay.from_solution(solution, ax=ax))
+    drawn = picture(partial(ConvergenceDisplay.from_solution, solution))
     return section("Convergence", f"{drawn}<p>{escape(solution.reason)}.</p>")
 
 
 def loss_curve(problem: Problem) -> str:
     """Return a picture of each loss, the first few if there are many."""
-    pictures = [
-        picture(lambda ax, loss=loss: LossDisplay.from_losses(loss, ax=ax))
-        for loss in problem.losses[:_MOST_LOSSES]
-    ]
+    shown = problem.losses[:_MOST_LOSSES]
+    pictures = [picture(partial(LossDisplay.from_losses, loss)) for loss in shown]
     return section("The loss", "".join(pictures))
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable
-from typing import Any
 
 _INCHES = (5.8, 2.6)
 # Colours of matplotlib, and the variables of the page that stand for them.
@@ -27,7 +26,7 @@ _STYLE = {
 }
 
 
-def picture(draw: Callable[[Any], object], inches: tuple[float, float] = _INCHES) -> str:
+def picture(draw: Callable[..., object], inches: tuple[float, float] = _INCHES) -> str:
     """Return what a function draws on axes; a sentence if matplotlib is not installed."""
     try:
         import matplotlib
@@ -37,7 +36,7 @@ def picture(draw: Callable[[Any], object], inches: tuple[float, float] = _INCHES
     file = io.StringIO()
     with matplotlib.rc_context(_STYLE):
         figure = Figure(figsize=inches, layout="constrained")
-        draw(figure.subplots())
+        draw(ax=figure.subplots())
         nothing = dict.fromkeys(("Creator", "Date", "Format", "Type"))
         figure.savefig(file, format="svg", transparent=True, metadata=nothing)
     text = file.getvalue()

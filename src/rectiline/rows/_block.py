@@ -105,7 +105,7 @@ class Block:
 
 def _taken(X: Any, at: Any) -> Any:
     """Return rows of X; those of a slice are views, also of a CSR matrix, which SciPy copies."""
-    if isinstance(X, np.ndarray) and isinstance(at, np.ndarray):
+    if isinstance(X, np.ndarray) and isinstance(at, np.ndarray) and at.dtype.kind == "i":
         return take_rows(X, at)
     if not (sp.issparse(X) and isinstance(at, slice)):
         return X[at]

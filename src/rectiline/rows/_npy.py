@@ -39,8 +39,8 @@ class NpyRows(SlicedRows):
         for first, end in self.X.ends():
             for start in range(first, end, self.block_rows):
                 some = slice(start, min(start + self.block_rows, end))
-                files = (None if part is None else part.around(some) for part in parts)
-                yield NpyItem(Block(*files, 0), some, self.dtype)
+                X, y, weight = (None if part is None else part.around(some) for part in parts)
+                yield NpyItem(Block(X, y, weight, 0), some, self.dtype)
 
 
 @dataclass(frozen=True)
@@ -129,7 +129,8 @@ class Files:
 
 
 def _opened(name: str, given: Any, ndim: int) -> NDArray[Any]:
-    array, title = given, name
+    array: NDArray[Any] = given
+    title = name
     if not isinstance(given, np.ndarray):
         path = Path(given)
         title = f"{name} ({path})"
