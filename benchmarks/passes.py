@@ -2,6 +2,7 @@
 
     python -m benchmarks.passes memory --threads 1 2        # large tables, `newton` beside
     python -m benchmarks.passes crossover --rows 500_000    # smaller ones: where `auto` changes
+    python -m benchmarks.passes tables                      # real tables: passes and rows kept
     python -m benchmarks.passes family                      # nine quantiles against one
 
 Rows go to ``results/passes.csv``. Times are wall times, the least of several fits of a fresh
@@ -21,10 +22,12 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import numpy as np
+from scipy import sparse as sp
 
 import rectiline as rl
 
-from . import machine, store
+from . import datasets, machine, store
+from .cases import Data
 from .process import least_seconds
 
 LOSSES: dict[str, Any] = {
@@ -35,8 +38,9 @@ LOSSES: dict[str, Any] = {
 }
 LARGE = ((4_000_000, 20), (1_000_000, 100))
 WIDTHS = (5, 20, 50, 100, 200)  # columns of the tables of `crossover`
+TABLES = ("census_kdd", "kddcup99_10pc", "diamonds", "keggundirected", "adult")
 COSTS = (1.0, 10_000.0)  # of the losses, over the number of rows
-KEYS = ("part", "rows", "columns", "loss", "cost", "threads")
+KEYS = ("part", "table", "rows", "columns", "loss", "cost", "threads")
 QUANTILES = np.linspace(0.1, 0.9, 9)
 
 
@@ -96,6 +100,21 @@ def counters(solution: Any, n: int) -> dict[str, Any]:
     }
 
 
+def real_tables(tol: float) -> Iterator[dict[str, Any]]:
+    """Yield rows about real tables."""
+    for name in TABLES:
+        regression = name in ("diamonds", "keggundirected")
+        for loss in ("pinball", "huber") if regression else ("hinge", "squared_hinge"):
+            table = datasets.load(Data("real", name, task="residual" if regression else "margin"))
+            X, y = table.X, table.y
+            X = X.tocsr() if sp.issparse(X) else X
+            for cost in COSTS:
+                found, seconds = fitted(X, y, loss, cost, tol, "passes", 1, 1)
+                n, d = X.shape
+                row = {"table": name, "rows": n, "columns": d, "loss": loss, "cost": cost}
+                yield row | {"seconds": round(seconds, 2)} | counters(found, n)
+
+
 def family(tol: float, threads: list[int]) -> Iterator[dict[str, Any]]:
     """Yield the time of nine quantiles over that of one."""
     X, y = made(1_000_000, 20, "pinball")
@@ -124,6 +143,7 @@ def measured(
     parts = {
         "memory": lambda: compared(LARGE, losses, 1e-9, threads),
         "crossover": lambda: compared(sizes, losses, 1e-6, [1]),
+        "tables": lambda: real_tables(1e-9),
         "family": lambda: family(1e-9, threads),
     }
     about = machine.describe()

@@ -8,7 +8,8 @@ dual simplex method and by its interior point method; PIQP, Clarabel and OSQP ge
 R's quantreg (`rq.fit.sfn`, which `rqss` calls) gets medians and quantiles. Others are asked for
 1e-6 by their own measure, our answer has a certified relative gap of at most 1e-6, and all
 objectives are evaluated from the coefficients. Each solver runs in a process of its own, on one
-thread, under a limit in CPU seconds. Rows go to ``results/structure.csv``.
+thread, under a limit in CPU seconds. Rows go to ``results/structure.csv``; the last lines give
+exponents of time against size.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import resource
 import subprocess
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -231,6 +233,22 @@ def non_crossing_row(n: int, d: int, levels: int) -> dict[str, Any]:
     return row | {"rectiline": f"{seconds[True]:.3f}", "ratio": ratio}
 
 
+def exponents(rows: list[dict[str, Any]]) -> Iterator[str]:
+    """Yield the exponent of time against size for each family with several sizes."""
+    for family in dict.fromkeys(row["family"] for row in rows):
+        own = [row for row in rows if row["family"] == family]
+        sizes = np.log([row["size"] for row in own])
+        parts = []
+        for solver in ("rectiline", *RIVALS):
+            taken = np.array([float(row.get(solver) or "nan") for row in own])
+            seen = np.isfinite(taken) & (taken > 0)
+            if seen.sum() > 1:
+                slope = np.polyfit(sizes[seen], np.log(taken[seen]), 1)[0]
+                parts.append(f"{solver} {slope:.2f}")
+        if parts:
+            yield f"{family}: time grows as size to the power " + ", ".join(parts)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("words", nargs="*", help="cases whose names contain all of these")
@@ -242,12 +260,14 @@ def main() -> None:
         wanted[f"portfolio {100 * k} x {k}"] = lambda k=k: portfolio_row(k, asked.ours)
     wanted["panel 50000 x 2000 + 1: median to 1e-9"] = lambda: sharp_panel_row(50_000, 2_000)
     wanted["non-crossing 4000 x 20, 13 levels"] = lambda: non_crossing_row(4_000, 20, 13)
+    rows = []
     for name, measured in wanted.items():
         if all(word in name for word in asked.words):
-            row = measured()
-            print("  ".join(f"{k}={v}" for k, v in row.items() if k != "family"), flush=True)
+            rows.append(measured())
+            print("  ".join(f"{k}={v}" for k, v in rows[-1].items() if k != "family"), flush=True)
             if not asked.ours:
-                write_table("structure", [row], ("case",))
+                write_table("structure", [rows[-1]], ("case",))
+    print("\n".join(exponents(rows)))
 
 
 if __name__ == "__main__":
