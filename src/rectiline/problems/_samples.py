@@ -170,12 +170,12 @@ class Samples(FieldsAlone):
         """Range of slopes of each sample's weighted loss in its prediction."""
         ends = np.array([one.curve.domain() for one in self.losses])
         least, most = ends[0 if self.index is None else self.index].T
-        counts = self.weight > 0
-        low, high = np.zeros(counts.size), np.zeros(counts.size)
-        np.multiply(self.weight, least, out=low, where=counts)
-        np.multiply(self.weight, most, out=high, where=counts)
-        up = self.direction > 0
-        return np.where(up, low, -high), np.where(up, high, -low)
+        up, unused = self.direction > 0, self.weight == 0
+        with np.errstate(invalid="ignore"):  # a weight of zero times an open end
+            low = self.weight * np.where(up, least, -most)
+            high = self.weight * np.where(up, most, -least)
+        low[unused] = high[unused] = 0.0
+        return low, high
 
     # ---- scales -----------------------------------------------------------------------------
 

@@ -47,6 +47,7 @@ _STIFFER = 5.0  # start of the working set against the start on all rows: multip
 _STIFFEST_START = 1e3
 _LATER_START = 1 / 25  # of the stiffness that the last working set ended with
 _WORKING_SET_AIM = 0.2  # of the target
+_FIRST_AIM = 1e-7  # relative gap on a working set around the answer on a sample, at least
 _WORKING_SET_STEPS = 300
 _TINY_ENTRIES = 2000  # of X, up to which a few steps take less time than a certificate in vain
 _TINY_AIM, _LEAST_AIM = 1e-3, 1e-11  # of the target, for those; no less than this relative gap
@@ -242,13 +243,16 @@ class Newton:
         schedule = state.schedule._replace(
             start=min(stiffness, _STIFFEST_START), inner_steps=_CAREFUL.inner_steps, guards=1
         )
+        # Rows frozen around the answer on a sample let it prove no more than this.
+        is_first = state.certified_gap > _ROUGH_GAP
+        aim = max(_WORKING_SET_AIM * target, _FIRST_AIM if is_first else 0.0)
         before = working.rows.arguments()
         run, sample, steps, failed = working.solve(
             state.sample,
             state.multipliers,
             schedule,
             state.objective,
-            _WORKING_SET_AIM * target,
+            aim,
             min(_WORKING_SET_STEPS, max_steps),
             budget,
         )
@@ -261,11 +265,12 @@ class Newton:
         state.b, state.multipliers, state.sample = run.b, Multipliers.of(run), sample
         state.relative_gap, state.growth, state.run = run.relative_gap, run.growth, None
         change = (working.rows.arguments() - before) / state.length[working.index]
-        if _REACH * float(np.sqrt(np.mean(change * change))) <= state.reach:
+        if not is_first and _REACH * float(np.sqrt(np.mean(change * change))) <= state.reach:
             return True
         # Frozen rows may have left their piece: a look at them takes half of a certificate.
         z = self._predictions(state)
         run.estimate(*state.form.rows.sums(z, sample))
+        state.relative_gap = run.relative_gap
         if run.relative_gap <= target:
             return True
         self._judge(state, run.relative_gap, run.objective, z)
