@@ -4,7 +4,7 @@ python -m benchmarks setup                       make the rivals' environment
 python -m benchmarks check                       do all adapters mean the same objective?
 python -m benchmarks list [SUITE]                suites, or the cases of one
 python -m benchmarks quick                       one race per suite, under five minutes
-python -m benchmarks run SUITE [--filter TEXT]   race a suite (or "all", "multitask")
+python -m benchmarks run SUITE [--filter TEXT]   race a suite (or "all")
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def _parser() -> argparse.ArgumentParser:
     listing.add_argument("suite", nargs="?")
     quick = commands.add_parser("quick", help="one race per suite")
     run = commands.add_parser("run", help="race a suite")
-    run.add_argument("suite", help=f"{', '.join(suites.NAMES)}, multitask, quick or all")
+    run.add_argument("suite", help=f"{', '.join(suites.NAMES)}, quick or all")
     run.add_argument("--filter", help="only cases whose name contains this (or matches *, ?)")
     run.add_argument("--time-limit", type=float, default=1e9, help="seconds for one solve, at most")
     run.add_argument("--repeats", type=int, default=10**6, help="timed repeats, at most")
@@ -74,10 +74,6 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _run(options: argparse.Namespace) -> None:
-    if options.suite == "multitask":  # tasks that share a subspace bring a loop of their own
-        from . import multitask
-
-        return multitask.run([options.filter] if options.filter else [])
     for suite in suites.NAMES if options.suite == "all" else (options.suite.replace("-", "_"),):
         cases = select(suites.cases(suite), options.filter)
         cases = [case.trimmed(options.time_limit, options.repeats) for case in cases]

@@ -1,13 +1,13 @@
 """Many tasks with a shared subspace, which no rival solves: speed, memory, quality.
 
-    python -m benchmarks run multitask [--filter PART]
+    python -m benchmarks.multitask [--parts tiny size school]
 
 - tiny: 200 tasks of 20 rows, losses without a closed form;
 - size: 200 tasks, 1,000 dense or 20,000 sparse columns; seconds and memory;
 - school: explained variance on held-out rows, 75, 40 and 20 % of each school's rows for training.
 
 The data folder is named by RECTILINE_DATA and holds ``school.npz`` (X, y, task_id). Nothing is
-downloaded. Tables go to ``results/multitask.json``.
+downloaded.
 """
 
 from __future__ import annotations
@@ -16,42 +16,20 @@ import os
 import resource
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import product
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from . import machine, store
 from .process import apart
 
+Row = dict[str, Any]
 Rows = list[tuple[np.ndarray, np.ndarray]]  # X and y of each task
 Arrays = list[np.ndarray]
 SPLITS = 10
-
-
-class Table(NamedTuple):
-    """What a part found, as text."""
-
-    title: str
-    header: tuple[str, ...]
-    lines: list[tuple[str, ...]]
-
-
-def run(names: list[str]) -> None:
-    """Run the named parts, all of them without names, and write down what they find."""
-    parts: dict[str, Callable[[], Table]] = {"tiny": tiny, "size": size, "school": school}
-    for name in names or list(parts):
-        if name not in parts:
-            raise SystemExit(f"part {name!r}: known are {', '.join(parts)}")
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            table = parts[name]()
-        print(table.title, *map(", ".join, [table.header, *table.lines]), sep="\n", flush=True)
-        entry = {**table._asdict(), "machine": machine.describe()}
-        path = store.RESULTS / "multitask.json"
-        store.update(path, lambda old, name=name, entry=entry: {**old, name: entry})
 
 
 def solve(X: list[Any], y: Arrays, loss: Any, dimension: int) -> tuple[Any, float]:
@@ -65,8 +43,8 @@ def solve(X: list[Any], y: Arrays, loss: Any, dimension: int) -> tuple[Any, floa
     return answer, time.process_time() - began
 
 
-def tiny() -> Table:
-    """200 tasks of 20 rows and 10 columns, rank 2: what a task costs in a pass."""
+def tiny() -> Iterator[Row]:
+    """200 tasks of 20 rows and 10 columns, rank 2, h = 2: what a task costs in a pass."""
     from rectiline import losses
 
     rng = np.random.default_rng(0)
@@ -74,33 +52,27 @@ def tiny() -> Table:
     U = rng.normal(size=(d, 2)) @ rng.normal(size=(2, m))
     X = [rng.normal(size=(n, d)) for _ in range(m)]
     z = [rows @ u + 0.5 * rng.normal(size=n) for rows, u in zip(X, U.T)]
-    lines = []
     for loss in (losses.Hinge(), losses.SquaredHinge(), losses.Huber(0.7), losses.Pinball(0.3)):
         y = [np.where(one > 0, 1.0, -1.0) for one in z] if loss.of == "margin" else z
         answer, seconds = solve(X, y, loss, 2)
         gap, passes = answer.certificate.relative_gap, answer.n_iter
-        each = f"{1e3 * seconds / passes / m:.2f}"
-        lines.append((loss.name, f"{seconds:.2f}", f"{gap:.0e}", str(passes), each))
-    title = "200 tasks of 20 rows, 10 columns, h = 2, certified 1e-6"
-    return Table(title, ("loss", "CPU s", "gap", "passes", "ms per task and pass"), lines)
+        row = {"what": loss.name, "CPU s": f"{seconds:.2f}", "gap": f"{gap:.0e}", "passes": passes}
+        yield row | {"ms per task and pass": f"{1e3 * seconds / passes / m:.2f}"}
 
 
 TASKS, ROWS = 200, 500
 
 
-def size() -> Table:
-    """Memory beyond X while solving, against X and one matrix of coefficients."""
-    lines = []
+def size() -> Iterator[Row]:
+    """Memory in MB beyond X while solving, against X and one matrix of coefficients."""
     for kind, d in {"dense": 1_000, "sparse": 20_000}.items():
         found = apart(measure_size, kind == "sparse", d)
         coefficients = d * TASKS * 8 / 1e6
         share = found["more"] / (found["X"] + coefficients)
-        numbers = (f"{found['seconds']:.0f}", str(found["passes"]), f"{found['gap']:.0e}")
-        sizes = (f"{found['X']:.0f}", f"{coefficients:.1f}", f"{found['more']:.0f}")
-        lines.append((f"{kind}, d = {d:,}", *numbers, *sizes, f"{share:.2f}"))
-    title = "200 tasks of 500 rows, rank 5, least squares, h = 5, certified 1e-6; memory in MB"
-    header = ("problem", "CPU s", "passes", "gap", "X", "d x tasks", "more", "of X + d x tasks")
-    return Table(title, header, lines)
+        row = {"what": f"{kind}, d = {d:,}", "CPU s": f"{found['seconds']:.0f}"}
+        row |= {"gap": f"{found['gap']:.0e}", "passes": found["passes"], "X": f"{found['X']:.0f}"}
+        row |= {"d x tasks": f"{coefficients:.1f}", "more": f"{found['more']:.0f}"}
+        yield row | {"of X + d x tasks": f"{share:.2f}"}
 
 
 def measure_size(is_sparse: bool, d: int) -> dict[str, Any]:
@@ -133,20 +105,14 @@ def measure_size(is_sparse: bool, d: int) -> dict[str, Any]:
 # ---- school -------------------------------------------------------------------------------------
 
 
-def school() -> Table:
-    """Explained variance on the test rows, for every model, share and split."""
+def school() -> Iterator[Row]:
+    """Explained variance on the test rows in percent, for every model and share of rows."""
     shares = {"75%": 0.75, "40%": 0.4, "20%": 0.2}
     parts = {name: [scores(share, k) for k in range(SPLITS)] for name, share in shares.items()}
-
-    def spread(values: list[float]) -> str:
-        return f"{np.mean(values):.1f} +- {np.std(values, ddof=1):.1f}"
-
-    lines = [
-        (name, *(spread([one[name] for one in some]) for some in parts.values()))
-        for name in parts["75%"][0]
-    ]
-    title = f"School: explained variance on held-out rows, %, {SPLITS} splits"
-    return Table(title, ("model", *parts), lines)
+    for model in MODELS:
+        found = {name: [one[model] for one in some] for name, some in parts.items()}
+        spread = {k: f"{np.mean(v):.1f} +- {np.std(v, ddof=1):.1f}" for k, v in found.items()}
+        yield {"what": model, **spread}
 
 
 def read_school() -> Rows:
@@ -235,3 +201,16 @@ MODELS: dict[str, tuple[Any, Callable[..., Arrays]]] = {
     "shared subspace": (SUBSPACES, lambda *given: shared(*given, center=False)),
     "shared subspace, center=True": (SUBSPACES, lambda *given: shared(*given, center=True)),
 }
+
+
+def rows(parts: list[str]) -> Iterator[Row]:
+    """Yield the rows of some parts."""
+    about = machine.describe()
+    warnings.simplefilter("ignore")
+    for part in parts:
+        for row in {"tiny": tiny, "size": size, "school": school}[part]():
+            yield {"part": part, **row, **{k: about[k] for k in ("cpu", "date", "revision")}}
+
+
+if __name__ == "__main__":
+    store.run(rows, ("part", "what"), parts=["tiny", "size", "school"])

@@ -25,7 +25,7 @@ from .results import (
     rows,
     shares,
 )
-from .store import RESULTS, read, read_table
+from .store import RESULTS, read_table
 
 Lines = list[tuple[str, ...]]
 
@@ -53,8 +53,8 @@ def write_page(folder: Path) -> None:
         **{name: (HEADER, [row.cells() for row in some]) for name, some in lists.items()},
         **{f"regime_{name}": (REGIME_HEADER, regime_table(some)) for name, some in regimes.items()},
     }
-    for name, part in read(RESULTS / "multitask.json").items():
-        tables[f"multitask_{name}"] = (part["header"], part["lines"])
+    for part in ("tiny", "size", "school"):
+        tables[f"multitask_{part}"] = _multitask(part)
     for name, (header, lines) in tables.items():
         nothing = ("none", *("" for _ in header[1:]))
         with open(folder / f"{name}.csv", "w", newline="", encoding="utf-8") as stream:
@@ -90,6 +90,14 @@ def _gpu() -> tuple[tuple[str, ...], Lines]:
         fields = (row["dtype"], row["loss"], row["seconds"], row["passes"], kept, row["gap"])
         lines.append((size, *fields))
     return ("rows x columns", "numbers", "loss", "seconds", "passes", "rows kept", "gap"), lines
+
+
+def _multitask(part: str) -> tuple[tuple[str, ...], Lines]:
+    """What a part of ``multitask.py`` found, without the columns of the others."""
+    found = [row for row in read_table("multitask") if row["part"] == part]
+    about = ("part", "cpu", "date", "revision")
+    fields = [name for name, value in found[0].items() if value and name not in about]
+    return tuple(fields), [tuple(row[name] for name in fields) for row in found]
 
 
 def _coverage() -> tuple[tuple[str, ...], Lines]:

@@ -1,6 +1,7 @@
 """Sparse structure: panels, trends, grids, splines, portfolios, beside solvers of LPs and QPs.
 
-    python -m benchmarks.structure [TEXT ...] [--ours] [--limit 60]
+    python -m benchmarks.structure [--words TEXT ...] [--limit 60]
+    python -m benchmarks.structure --ours --csv FILE           # without rivals
 
 Every case is a sum of units ``max over low <= a <= high of a (row b - target) - soft a^2/2`` on
 sparse rows: losses, differences, prices. HiGHS gets linear programs in primal and dual form, by the
@@ -14,10 +15,10 @@ exponents of time against size.
 
 from __future__ import annotations
 
-import argparse
 import math
 import resource
 import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -30,9 +31,9 @@ from scipy.io import mmwrite
 
 import rectiline as rl
 
+from . import store
 from .process import apart
 from .quadratic import OSQP, PIQP, Clarabel, HiGHS, Program
-from .store import write_table
 from .structure_cases import Case, Units, cases, panel, portfolio, trend
 
 TOL = 1e-6
@@ -249,26 +250,22 @@ def exponents(rows: list[dict[str, Any]]) -> Iterator[str]:
             yield f"{family}: time grows as size to the power " + ", ".join(parts)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("words", nargs="*", help="cases whose names contain all of these")
-    parser.add_argument("--ours", action="store_true", help="without rivals; writes nothing")
-    parser.add_argument("--limit", type=float, default=60.0, help="CPU seconds of a rival")
-    asked = parser.parse_args()
-    wanted = {case.name: lambda c=case: row_of(c, asked.limit, asked.ours) for case in cases()}
+def measured(words: list[str], ours: bool, limit: float) -> Iterator[dict[str, Any]]:
+    """Yield the rows of cases whose names contain all of the words."""
+    if ours and "--csv" not in sys.argv:
+        raise SystemExit("--ours: name a file with --csv, results/structure.csv has the rivals")
+    wanted = {case.name: lambda c=case: row_of(c, limit, ours) for case in cases()}
     for k in (20, 100):
-        wanted[f"portfolio {100 * k} x {k}"] = lambda k=k: portfolio_row(k, asked.ours)
+        wanted[f"portfolio {100 * k} x {k}"] = lambda k=k: portfolio_row(k, ours)
     wanted["panel 50000 x 2000 + 1: median to 1e-9"] = lambda: sharp_panel_row(50_000, 2_000)
     wanted["non-crossing 4000 x 20, 13 levels"] = lambda: non_crossing_row(4_000, 20, 13)
     rows = []
-    for name, measured in wanted.items():
-        if all(word in name for word in asked.words):
-            rows.append(measured())
-            print("  ".join(f"{k}={v}" for k, v in rows[-1].items() if k != "family"), flush=True)
-            if not asked.ours:
-                write_table("structure", [rows[-1]], ("case",))
+    for name, make in wanted.items():
+        if all(word in name for word in words):
+            rows.append(make())
+            yield rows[-1]
     print("\n".join(exponents(rows)))
 
 
 if __name__ == "__main__":
-    main()
+    store.run(measured, ("case",), words=[""], ours=False, limit=60.0)
