@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from rectiline._optional import optional
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -24,12 +26,7 @@ def coefficient_frame(
 
     `coef` has one row per title. Without names the rows are numbered from 0.
     """
-    try:
-        import pandas as pd
-    except ImportError as error:
-        raise ImportError(
-            f"{caller} makes a pandas data frame; install it with: pip install pandas"
-        ) from error
+    pd = optional("pandas", f"{caller} makes a pandas data frame")
     table = np.atleast_2d(np.asarray(coef, dtype=np.float64))
     rows = list(range(table.shape[1])) if names is None else list(names)
     if len(rows) != table.shape[1]:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from scipy import sparse as sp
 from sklearn.base import BaseEstimator
 
+from rectiline._optional import optional
 from rectiline.constraints import Constraint, LinearInequality
 from rectiline.formulas._effects import Effects
 from rectiline.formulas._splines import Spline, bs, smooth, total_variation
@@ -172,13 +173,9 @@ def _beside(name: str, given: Any, table: Any) -> Any:
 
 
 def _formulaic() -> Any:
-    try:
-        import formulaic
-        import formulaic.errors
-    except ImportError as error:
-        raise ImportError(
-            'Formulas need formulaic: pip install formulaic (the extra "formula").'
-        ) from error
+    optional("formulaic.errors", "Formulas need formulaic")
+    import formulaic
+
     return formulaic
 
 
@@ -330,7 +327,7 @@ class FormulaDesign:
         return self._finished(self._columns(made, table))
 
     def _terms_of_splines(self) -> tuple[tuple[Constraint, ...], Columnwise | None]:
-        """Return the shapes of the spline terms, and what the smooth ones pay."""
+        """Return the shapes of the spline terms, and the penalty of the smooth ones."""
         spec, place = self.spec, {j: k for k, j in enumerate(self.kept)}
         shapes = list[Constraint]()
         l1, l2 = np.zeros((2, len(self.names)))

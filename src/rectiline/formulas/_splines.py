@@ -116,9 +116,9 @@ def smooth(
     line = np.arange(df + 1.0) - 0.5 * df
     mix = np.column_stack([line, np.linalg.pinv(bends)])
     free = np.zeros(df)
-    paid = np.append(0.0, np.full(df - 1, _strength("s", strength)))
+    strengths = np.append(0.0, np.full(df - 1, _strength("s", strength)))
     return Spline(
-        knots, degree, mix, free, paid, _shape_rows(knots, degree, monotone, convex) @ mix
+        knots, degree, mix, free, strengths, _shape_rows(knots, degree, monotone, convex) @ mix
     )
 
 
@@ -139,11 +139,11 @@ def total_variation(
     rows = [np.sign(monotone) * slopes] if monotone else []
     if convex:
         rows.append(np.sign(convex) * np.eye(inner.size + 1)[1:])
-    paid = np.append(0.0, np.full(inner.size, _strength("tv", strength)))
+    strengths = np.append(0.0, np.full(inner.size, _strength("tv", strength)))
     made = np.concatenate([[low], inner, [high]])
-    none = np.zeros((0, paid.size))
-    mix = np.eye(paid.size)
-    return Spline(made, 0, mix, paid, np.zeros(paid.size), np.concatenate([none, *rows]))
+    none = np.zeros((0, strengths.size))
+    mix = np.eye(strengths.size)
+    return Spline(made, 0, mix, strengths, np.zeros(strengths.size), np.concatenate([none, *rows]))
 
 
 def _ends(name: str, x: Vector, degree: int) -> tuple[float, float]:

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from rectiline._optional import optional
+
 from ._curve import PLQCurve
 
 _ARGUMENT = {
@@ -24,13 +26,8 @@ def plot(
 ) -> Any:
     """Draw ``curve`` from a little left of its first knot to a little right of its last one."""
     if ax is None:
-        try:
-            import matplotlib.pyplot as plt
-        except ImportError as error:
-            raise ImportError(
-                'Plots need matplotlib: pip install matplotlib (the extra "plots").'
-            ) from error
-        _, ax = plt.subplots(layout="constrained")
+        pyplot = optional("matplotlib.pyplot", "Plots need matplotlib")
+        _, ax = pyplot.subplots(layout="constrained")
     low, high = float(curve.knots[0]), float(curve.knots[-1])
     # Hinge and the like have a single knot and no width of their own.
     margin = max(high - low, 1.0 if high == low else 0.0, 1e-6 * max(abs(low), abs(high)))

@@ -8,6 +8,8 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from rectiline._optional import optional
+
 _PANELS_ACROSS = 3  # pictures of one figure side by side
 _LEGEND_CHARACTERS = 32  # characters of a legend entry that leave room for the curves
 
@@ -48,18 +50,13 @@ class Display(ABC):
         -------
         self
         """
-        try:
-            import matplotlib.pyplot as plt
-        except ImportError as error:
-            raise ImportError(
-                'Plots need matplotlib: pip install matplotlib (the extra "plots").'
-            ) from error
+        pyplot = optional("matplotlib.pyplot", "Plots need matplotlib")
         count = self._n_axes
         if ax is None:
             across = min(count, _PANELS_ACROSS)
             down = -(-count // across)
             size = None if count == 1 else (4.5 * across, 4.0 if down == 1 else 3.2 * down)
-            made = plt.subplots(down, across, layout="constrained", figsize=size)[1]
+            made = pyplot.subplots(down, across, layout="constrained", figsize=size)[1]
             ax = made if count == 1 else np.ravel(made)[:count]
             for spare in np.ravel(made)[count:]:
                 spare.remove()

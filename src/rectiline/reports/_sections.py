@@ -225,13 +225,8 @@ def _draw_bars(names: Sequence[str], values: Vector, ax: Any) -> None:
 
 def fit(problem: Problem, solution: Solution) -> str:
     """Return a histogram of the residuals, margins or predictions."""
-    samples, point = problem.samples, (solution.coef, solution.intercept)
-    if problem.is_in_memory:
-        z = problem.design.dot(solution.coef) + solution.intercept
-        t = problem.direction * z + problem.offset
-    else:
-        parts = problem.blocks.map_blocks(_block_arguments, (samples, *point))
-        t = np.concatenate(list(parts))
+    state = (problem.samples, solution.coef, solution.intercept)
+    t = np.concatenate(list(problem.blocks.map_blocks(_block_arguments, state)))
     kind = problem.losses[0].of
     title, axis = {
         "residual": ("Residuals", "y minus prediction"),
@@ -252,8 +247,8 @@ def fit(problem: Problem, solution: Solution) -> str:
 def _block_arguments(block: Any, state: tuple[Any, Vector, float]) -> Vector:
     """Return the arguments of the losses of a block of rows, at a point."""
     samples, coef, intercept = state
-    paid = samples.of_block(block)
-    return np.asarray(paid.direction * (block.X @ coef + intercept) + paid.offset)
+    own = samples.of_block(block)
+    return np.asarray(own.direction * (block.X @ coef + intercept) + own.offset)
 
 
 def constraints(names: Sequence[str], problem: Problem, solution: Solution) -> str:

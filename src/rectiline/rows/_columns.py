@@ -12,19 +12,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rectiline._optional import optional
 from rectiline.backends import split_level
 from rectiline.rows._block import Block, refuse_non_finite
 
 
 def require_arrow(caller: str) -> Any:
     """Return pyarrow, or raise an error that names the extra."""
-    try:
-        import pyarrow
-        import pyarrow.dataset
-    except ImportError as error:
-        raise ImportError(
-            f'{caller} reads tables through pyarrow: pip install pyarrow (the extra "arrow").'
-        ) from error
+    optional("pyarrow.dataset", f"{caller} reads tables through pyarrow")
+    import pyarrow
+
     return pyarrow
 
 

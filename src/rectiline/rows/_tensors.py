@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rectiline._optional import optional
 from rectiline.rows._base import SlicedRows
 from rectiline.rows._block import Block, refuse_other_length
 from rectiline.rows._spread import on_device, spread_rows
@@ -33,14 +34,8 @@ def is_on_gpu(X: Any) -> bool:
 
 def as_tensor(X: Any) -> Any:
     """Return a torch tensor that shares its memory with X."""
-    try:
-        import torch
-        import torch.utils.dlpack
-    except ImportError as error:
-        raise ImportError(
-            'Arrays on a GPU are read through torch: pip install torch (the extra "gpu").'
-        ) from error
-    return X if isinstance(X, torch.Tensor) else torch.utils.dlpack.from_dlpack(X)
+    dlpack = optional("torch.utils.dlpack", "Arrays on a GPU are read through torch")
+    return X if type(X).__module__.split(".")[0] == "torch" else dlpack.from_dlpack(X)
 
 
 def copy_to_host(tensor: Any) -> NDArray[Any]:
@@ -62,9 +57,9 @@ class TensorRows(SlicedRows):
     def __init__(
         self, X: Any, y: Any, sample_weight: Any = None, block_rows: int | None = None
     ) -> None:
+        X = as_tensor(X)
         import torch
 
-        X = as_tensor(X)
         if X.ndim != 2:
             raise ValueError(f"X must be a 2-D tensor; got shape {tuple(X.shape)}.")
         if X.dtype not in (torch.float32, torch.float64):
