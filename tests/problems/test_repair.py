@@ -10,6 +10,7 @@ from rectiline.backends import as_design
 from rectiline.constraints import ConstraintRows
 from rectiline.losses import Absolute, Hinge, PiecewiseLQ, SquaredError
 from rectiline.penalties import L1
+from rectiline.problems._region import Region
 from rectiline.problems._repair import move_into_constraints
 from rectiline.problems.proof._balance import balance_free_columns
 
@@ -126,7 +127,7 @@ def test_coefficients_move_into_random_constraints(seed):
     outside = inside + 1e-3 * rng.normal(size=d)
     for store in (np.asarray, sparse.csr_array):
         rows = ConstraintRows(store(A), c, store(E), f, lower, upper)
-        moved = move_into_constraints(outside, rows)
+        moved = move_into_constraints(outside, rows, Region(rows).stacked)
         assert (A @ moved + c >= -1e-14).all()
         np.testing.assert_allclose(E @ moved + f, 0.0, atol=1e-13)
         assert ((moved >= lower) & (moved <= upper)).all()
@@ -137,7 +138,7 @@ def test_feasible_coefficients_do_not_move():
     coef = np.array([0.1, 0.2])
     none = np.zeros((0, 2)), np.zeros(0)
     rows = ConstraintRows(np.eye(2), np.zeros(2), *none, np.full(2, -1.0), np.ones(2))
-    np.testing.assert_array_equal(move_into_constraints(coef, rows), coef)
+    np.testing.assert_array_equal(move_into_constraints(coef, rows, Region(rows).stacked), coef)
 
 
 def test_a_violation_that_is_rounding_of_its_row_moves_no_zeros():

@@ -14,7 +14,7 @@ from scipy import sparse as sp
 from rectiline._column_names import names_of
 from rectiline._numbers import real_array, refuse_masked
 from rectiline._typing import Vector
-from rectiline.backends import Design, array_if_small, as_design
+from rectiline.backends import Design, as_design
 from rectiline.constraints import Constraint, ConstraintRows, combine, named_constraints
 from rectiline.losses import LinearTerm, Loss, PiecewiseLQ
 from rectiline.penalties import Fused, Penalty, Ridge
@@ -28,7 +28,6 @@ from rectiline.problems._terms import Terms
 from rectiline.rows import RowBlocks
 
 DEFAULT_PENALTY = Ridge(1.0)  # recognised by identity: it does not apply where y is None
-_SPARSE = 4  # times as many differences as samples from which on dense X is stored as sparse
 _ORDINARY = 40  # rows whose largest entry is within 2**-40 .. 2**40 stay as they are
 _LARGEST = 1000  # exponent that scaled constants may have
 
@@ -85,45 +84,42 @@ def read_arrays(
     if y is None and penalty is DEFAULT_PENALTY:
         penalty = None
     names = names_of(X) if feature_names is None else np.asarray(feature_names)
-    design: Design | None = None
-    samples: Samples | None = None
     if X is None:
-        d = _without_data(y, loss, sample_weight, fit_intercept, linear)
+        data = _without_rows(y, loss, sample_weight, fit_intercept, linear)
     else:
         losses = checked_losses(loss, loss_index)  # first: a forgotten loss is a common mistake
         design = as_design(X)
-        n, d = design.n_samples, design.n_features
         if y is None and losses[0].of == "margin":
             raise ValueError(f"y is None, but {losses[0]!r} is a loss of the margin: give labels.")
         intercept = y is not None if fit_intercept is None else bool(fit_intercept)
-        targets = np.zeros(n) if y is None else y
-        samples = Samples.of(loss, targets, sample_weight, intercept, loss_index, n)
+        targets = np.zeros(design.n_samples) if y is None else y
+        samples = Samples.of(loss, targets, sample_weight, intercept, loss_index, design.n_samples)
+        check_size(samples)
+        data = Data.of(design, samples)
+    d = data.n_features
     if names is not None and names.shape != (d,):
         raise ValueError(
             f"feature_names has shape {names.shape}; X has {d} columns and needs a name for each."
         )
     vector = None if linear is None else checked_linear(linear, d)
-    if vector is not None and samples is not None and samples.fit_intercept:
+    if vector is not None and data.samples.fit_intercept:
         raise ValueError(
             "A linear term goes with fit_intercept=False. For an intercept add a column of ones "
             "to X without a penalty, such as a zero among the weights of L1."
         )
-    if isinstance(penalty, Fused) and (samples is None or samples.fit_intercept):
+    if isinstance(penalty, Fused) and (X is None or data.samples.fit_intercept):
         raise ValueError(
             "Fused goes with data and fit_intercept=False: its rows have no intercept. For one "
             "add a column of ones to X and leave it out of Fused(columns=...)."
         )
-    if samples is not None:
-        check_size(samples)
     fused, penalty = (penalty, penalty.rest) if isinstance(penalty, Fused) else (None, penalty)
-    terms = terms_of(penalty, constraints, d, names, design)
+    terms = terms_of(penalty, constraints, d, names, None if X is None else data.design)
+    of = data.samples.losses[0].of
     if fused is not None:
-        assert design is not None and samples is not None
-        design, samples = with_difference_rows(design, samples, fused)
-    if vector is not None and (design is None or vector.any()):
-        design, samples = with_linear_row(design, samples, vector)
-    assert design is not None and samples is not None
-    return Parts(Data.of(design, samples), terms, names)
+        data = _with_rows(data, fused.matrix(d), _loss_of_differences(fused, of), fused.strength)
+    if vector is not None and (X is None or vector.any()):
+        data = _with_rows(data, vector[None, :], LinearTerm(of), 1.0)
+    return Parts(data, terms, names)
 
 
 @np.errstate(all="ignore")  # sizes that overflow are refused or end as unsolved
@@ -167,10 +163,10 @@ def check_size(samples: Samples) -> None:
         )
 
 
-def _without_data(
+def _without_rows(
     y: Any, loss: Any, sample_weight: Any, fit_intercept: bool | None, linear: Any
-) -> int:
-    """Return the number of coefficients of a problem that has no data but a linear term."""
+) -> Data:
+    """Return the data of a problem that has no rows yet and will have a linear term."""
     given = {"y": y, "loss": loss, "sample_weight": sample_weight}
     unused = [name for name, value in given.items() if value is not None]
     if unused or fit_intercept:
@@ -181,55 +177,26 @@ def _without_data(
             "X is None and there is no linear term: there is nothing to minimise. Give X, y and a "
             "loss, or `linear`."
         )
-    return int(checked_linear(linear, None).size)
+    nothing = np.zeros(0)
+    samples = Samples((LinearTerm(),), None, nothing, nothing, nothing, False)
+    return Data.of(Design(np.empty((0, checked_linear(linear, None).size))), samples)
 
 
 # ---- rows of X that are no samples: a linear term, differences -----------------------------------
 
 
-def with_rows(
-    design: Design | None, samples: Samples | None, rows: Any, loss: Loss, weight: Vector
-) -> tuple[Design, Samples]:
-    """Return design and samples with rows that pay `loss` of their value; X is copied.
-
-    The loss is of the same kind as those of the samples; there is no intercept.
-    """
-    count = rows.shape[0]
-    if design is None or samples is None:
-        zero, one = np.zeros(count), np.full(count, -1.0 if loss.of == "residual" else 1.0)
-        return as_design(rows), Samples((loss,), None, one, zero, weight, False)
-    given = array_if_small(design.X)
-    if sp.issparse(given) or (sp.issparse(rows) and count > _SPARSE * design.n_samples):
-        form = design.X.format if design.is_sparse else "csr"
-        X: Any = sp.vstack([sp.csr_array(design.X), sp.csr_array(rows)], format=form)
-    else:
-        dense = rows.toarray() if sp.issparse(rows) else rows
-        X = np.vstack([given, dense.astype(np.float64)])
-    n = design.n_samples
-    index: NDArray[np.uint8] = np.zeros(n, np.uint8) if samples.index is None else samples.index
-    sign = -1.0 if samples.losses[0].of == "residual" else 1.0
-    return as_design(X), Samples(
-        (*samples.losses, loss),
-        np.append(index, np.full(count, len(samples.losses), dtype=np.uint8)),
-        np.append(samples.direction, np.full(count, sign)),
-        np.append(samples.offset, np.zeros(count)),
-        np.append(samples.weight, weight),
-        False,
-        samples.labels,
-    )
+def _with_rows(data: Data, X: Any, loss: Loss, weight: float) -> Data:
+    """Return the data with rows that pay `loss` of their value, which is of the samples' kind."""
+    ones = np.ones(X.shape[0])
+    sign = -ones if loss.of == "residual" else ones
+    return data.with_rows(X, Samples((loss,), None, sign, 0.0 * ones, weight * ones, False))
 
 
-def with_difference_rows(
-    design: Design, samples: Samples, penalty: Fused
-) -> tuple[Design, Samples]:
-    """Return design and samples with a row for every difference that the penalty charges."""
-    rows = penalty.matrix(design.n_features)
-    of = samples.losses[0].of
+def _loss_of_differences(penalty: Fused, of: Any) -> Loss:
+    """Return what the penalty charges for a difference, for strength one."""
     if penalty.squared:
-        paid = PiecewiseLQ([], [[0.5, 0.0, 0.0]], of=of)
-    else:
-        paid = PiecewiseLQ([0.0], [[0.0, -1.0, 0.0], [0.0, 1.0, 0.0]], of=of)
-    return with_rows(design, samples, rows, paid, np.full(rows.shape[0], penalty.strength))
+        return PiecewiseLQ([], [[0.5, 0.0, 0.0]], of=of)
+    return PiecewiseLQ([0.0], [[0.0, -1.0, 0.0], [0.0, 1.0, 0.0]], of=of)
 
 
 def checked_linear(linear: Any, n_features: int | None) -> Vector:
@@ -242,14 +209,6 @@ def checked_linear(linear: Any, n_features: int | None) -> Vector:
         j = int(np.argmin(np.isfinite(vector)))
         raise ValueError(f"linear must hold finite numbers; linear[{j}] is {vector[j]}.")
     return vector
-
-
-def with_linear_row(
-    design: Design | None, samples: Samples | None, linear: Vector
-) -> tuple[Design, Samples]:
-    """Return design and samples with a linear term as one more row; X is copied."""
-    loss = LinearTerm() if samples is None else LinearTerm(samples.losses[0].of)
-    return with_rows(design, samples, linear[None, :], loss, np.ones(1))
 
 
 # ---- rows of constraints -------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -9,7 +10,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rectiline._typing import Vector
 from rectiline.losses import Loss
 from rectiline.problems._inputs import checked_losses, checked_other_loss
 from rectiline.problems._samples import Samples
@@ -73,43 +73,49 @@ class Encoding:
             )
         return cls(loss.of, tuple(sorted(found)))
 
-    def encode(self, block: Block, rows: Numbers | None) -> dict[str, Any]:
-        """Return direction, offset, weight and index of the rows of a block."""
-        n, weight = block.n_rows, _checked_weight(block)
-        direction, offset = np.ones(n), np.zeros(n)
-        if self.of != "prediction" and self.labels is None:
-            direction, offset = np.full(n, -1.0), np.ascontiguousarray(block.y, dtype=np.float64)
-            _refuse(block, ~np.isfinite(offset), "y", "must hold finite numbers")
-        elif self.labels is not None:
-            sign, weight = self._signed(block, weight)
+    def encode(self, block: Block, rows: Numbers | None = None) -> tuple[Any, Any, Any, Any]:
+        """Return direction, offset, weight and index of the rows of a block, on its device."""
+        library: Any = importlib.import_module("torch") if block.is_tensor else np
+        n = block.n_rows
+        ones = block.X.new_ones(n, dtype=library.float64) if block.is_tensor else np.ones(n)
+        weight, direction, offset, index = ones, ones, 0.0 * ones, None
+        if block.weight is not None:
+            weight = _doubles(block.weight)
+            bad = ~(library.isfinite(weight) & (weight >= 0))
+            _refuse(block, bad, "weight", "must hold finite numbers >= 0")
+        if self.labels is not None:
+            direction, factor = self._signs_and_factors(library, block, weight)
+            weight = weight * factor if self.changes_weights else weight
             if self.of == "residual":
-                direction, offset = np.full(n, -1.0), sign
-            else:
-                direction = sign
-        index = None
+                direction, offset = -ones, direction
+        elif self.of != "prediction":
+            direction, offset = -ones, _doubles(block.y)
+            _refuse(block, ~library.isfinite(offset), "y", "must hold finite numbers")
         if self.levels > 1 or self.fold is not None:
+            if block.is_tensor:
+                raise TypeError("Tensors need targets that come with the blocks.")
             numbers = block.start + np.arange(n, dtype=np.int64) if rows is None else rows
-        if self.levels > 1:
-            index = (numbers % self.levels).astype(np.uint8)
-        if self.fold is not None:
-            fold, n_folds = self.fold
-            weight = np.where(fold_of_rows(numbers, n_folds) != fold, weight, 0.0)
-        return {"direction": direction, "offset": offset, "weight": weight, "index": index}
+            index = (numbers % self.levels).astype(np.uint8) if self.levels > 1 else None
+            if self.fold is not None:
+                fold, n_folds = self.fold
+                weight = np.where(fold_of_rows(numbers, n_folds) != fold, weight, 0.0)
+        return direction, offset, weight, index
 
-    def _signed(self, block: Block, weight: Vector) -> tuple[Vector, Vector]:
-        """Return signs of labels, and weights; or say which label is not allowed."""
+    def _signs_and_factors(self, library: Any, block: Block, weight: Any) -> tuple[Any, Any]:
+        """Return the sign and the factor of each row's label, or say which one is not allowed."""
         assert self.labels is not None
-        y, known = np.asarray(block.y), np.zeros(block.n_rows, dtype=bool)
-        factor = np.zeros(block.n_rows)
+        y, sign, factor = library.asarray(block.y), -library.ones_like(weight), 0.0 * weight
+        known = sign > 0
         for place, label in enumerate(self.labels):
             here = y == label
             known |= here
             if self.changes_weights and self.is_used(place):
-                factor += here * self.factor(place)
+                factor = library.where(here, self.factor(place), factor)
+            if place == self.positive:
+                sign = library.where(here, 1.0, sign)
         strange = ~known if self.factors is None else ~known & (weight > 0)
         _refuse(block, strange, "y", f"must be one of the labels {self.shown_labels}")
-        sign = np.where(y == self.labels[self.positive], 1.0, -1.0)
-        return sign, weight * factor if self.changes_weights else weight
+        return sign, factor
 
     @property
     def changes_weights(self) -> bool:
@@ -157,16 +163,14 @@ class BlockSamples:
         return cls(losses, encoding or Encoding.find(rows, losses[0]), fit_intercept)
 
     def of_block(self, block: Block, rows: Numbers | None = None) -> Samples:
-        """Return what the rows of a block pay.
+        """Return what the rows of a block pay, in the memory of the host.
 
         `rows` are their numbers if the block holds copies of rows that were picked.
         """
-        return Samples(
-            losses=self.losses,
-            fit_intercept=self.fit_intercept,
-            labels=None,
-            **self.encoding.encode(block, rows),
-        )
+        *numbers, index = self.encoding.encode(block, rows)
+        if block.is_tensor:
+            numbers = [part.cpu().numpy() for part in numbers]
+        return Samples(self.losses, index, *numbers, self.fit_intercept)
 
     def with_loss(self, loss: str | Loss) -> BlockSamples:
         """Return the samples under another loss of the same kind."""
@@ -196,17 +200,13 @@ def _labels(block: Block, _: None) -> Sequence[Any]:
     return labels
 
 
-def _checked_weight(block: Block) -> Vector:
-    if block.weight is None:
-        return np.ones(block.n_rows)
-    weight = np.ascontiguousarray(block.weight, dtype=np.float64)
-    bad = ~(np.isfinite(weight) & (weight >= 0))
-    _refuse(block, bad, "weight", "must hold finite numbers >= 0")
-    return weight
+def _doubles(part: Any) -> Any:
+    """Return an array or a tensor as float64."""
+    is_tensor = hasattr(part, "double")
+    return part.double() if is_tensor else np.ascontiguousarray(part, dtype=np.float64)
 
 
-def _refuse(block: Block, bad: NDArray[np.bool_], name: str, rule: str) -> None:
-    if bad.any():
-        row = int(np.argmax(bad))
-        value = np.asarray(getattr(block, name))[row]
-        raise ValueError(f"{name} {rule}; row {block.start + row} has {value}.")
+def _refuse(block: Block, bad: Any, name: str, rule: str) -> None:
+    if bool(bad.any()):
+        row = int(bad.nonzero()[0][0])  # of an array or a tensor
+        raise ValueError(f"{name} {rule}; row {block.start + row} has {getattr(block, name)[row]}.")

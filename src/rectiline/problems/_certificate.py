@@ -91,6 +91,11 @@ class DualPoint:
         which = "names several constraints" if found else "is no constraint"
         raise ValueError(f"{constraint!r} {which} of this solution; it has {known}.")
 
+    @property
+    def constraints(self) -> Vector:
+        """The multipliers of inequality rows, then of equality rows."""
+        return np.concatenate([self.inequality, self.equality])
+
     def scaled(self, factor: float) -> DualPoint:
         """Return this point moved towards zero, which lies in every box and dual ball."""
         if factor == 1.0:

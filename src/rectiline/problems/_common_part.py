@@ -12,54 +12,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy import linalg
 
 from rectiline._typing import Vector
-from rectiline.problems._certificate import DualPoint
 from rectiline.problems._task import Task
 
 _ROUNDS = 30
-_SMALL = 1e-2  # multipliers much smaller than those at zero coefficients may be rounding
 _ENOUGH = 1e-15  # of the size of the terms: nothing is left but rounding
-
-
-def feasible_dual(
-    tasks: Sequence[Task],
-    dual: Sequence[DualPoint | ArrayLike],
-    fit_intercept: bool,
-    center: bool,
-) -> tuple[list[DualPoint], float]:
-    """Return multipliers in their boxes with the sums that must vanish, and what is left."""
-    if len(dual) != len(tasks):
-        raise ValueError(f"dual must hold one entry per task, {len(tasks)}; got {len(dual)}.")
-    points: list[DualPoint] = []
-    left = 0.0
-    for task, given in zip(tasks, dual):
-        given = given if isinstance(given, DualPoint) else DualPoint(np.asarray(given, float))
-        sample = np.array(given.sample, dtype=np.float64)
-        if sample.shape != (task.design.n_samples,) or not np.isfinite(sample).all():
-            raise ValueError(
-                f"dual: task {len(points)} needs {task.design.n_samples} finite multipliers; "
-                f"got shape {sample.shape}."
-            )
-        task.rows.clip(sample)
-        if fit_intercept:
-            total = abs(task.rows.balance(sample))
-            level = max(float(np.abs(sample).sum()), _SMALL * task.slope_level, 1e-300)
-            left = max(left, total / level)
-        m, k = task.constraint_rows.c.size, task.constraint_rows.f.size
-        xi = np.maximum(given.inequality, 0.0) if given.inequality.size == m else np.zeros(m)
-        nu = np.array(given.equality) if given.equality.size == k else np.zeros(k)
-        points.append(DualPoint(sample, xi, nu))
-    if center:
-        target = np.zeros(tasks[0].design.n_features)
-        for task, point in zip(tasks, points):
-            target += task.terms.region.combined(point)
-        moved, rest = balance_common_part(tasks, [p.sample for p in points], target)
-        points = [DualPoint(g, p.inequality, p.equality) for g, p in zip(moved, points)]
-        left = max(left, rest)
-    return points, left
 
 
 def balance_common_part(

@@ -11,15 +11,18 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy import sparse as sp
 
 from rectiline import _core
 from rectiline._lazy import FieldsAlone, Part, cached_property
 from rectiline._typing import Indices, Vector
-from rectiline.backends import Design, as_design
+from rectiline.backends import Design, array_if_small, as_design
 from rectiline.losses import Loss
 from rectiline.problems._block_samples import BlockSamples
 from rectiline.problems._samples import Samples
 from rectiline.rows import ArrayRows, RowBlocks
+
+_SPARSE = 4  # times as many further sparse rows as rows from which on dense X is stored as sparse
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,6 +145,17 @@ class Data(FieldsAlone):
         X = self.design.X[:, columns]
         part = Design(X if self.design.is_sparse else np.asfortranarray(X))
         return Data.of(part, self.samples)
+
+    def with_rows(self, X: Any, samples: Samples) -> Data:
+        """Return the data with further rows below, of finite numbers; X is copied."""
+        given = array_if_small(self.design.X)
+        if sp.issparse(given) or (sp.issparse(X) and X.shape[0] > _SPARSE * self.n_samples):
+            form = given.format if sp.issparse(given) else "csr"
+            both: Any = sp.vstack([sp.csr_array(given), sp.csr_array(X)], format=form)
+        else:
+            dense = X.toarray() if sp.issparse(X) else X
+            both = np.vstack([given, dense.astype(np.float64)])
+        return Data.of(Design(both), Samples.joined([self.samples, samples]))
 
     @cached_property
     def linear(self) -> Vector:

@@ -38,6 +38,15 @@ class StackedRows(NamedTuple):
     offset: Vector
     is_equality: NDArray[np.uint8]
 
+    def values(self, coef: Vector) -> Vector:
+        """Return ``A b + c``, then ``E b + f``."""
+        return self.design.dot(coef) + self.offset
+
+    def missing(self, coef: Vector) -> Vector:
+        """Return by how much each row is violated."""
+        value = self.values(coef)
+        return np.where(self.is_equality, np.abs(value), np.maximum(-value, 0.0))
+
 
 class Feasibility(NamedTuple):
     """Outcome of the check: a feasible point well inside, or a proof that there is none."""

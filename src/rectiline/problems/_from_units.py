@@ -7,7 +7,6 @@ for any number of different units: a unit becomes a row with a target and a weig
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -28,16 +27,6 @@ LOSSES: tuple[Loss, ...] = (
 )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class UnitRows:
-    """What `Problem` takes: the rows of all units, their targets, weights and losses."""
-
-    X: Any
-    y: Vector
-    weight: Vector
-    index: NDArray[np.intp]
-
-
 def rows_of_units(
     X: Any,
     U: ArrayLike | None,
@@ -45,8 +34,11 @@ def rows_of_units(
     S: ArrayLike | None,
     T: ArrayLike | None,
     tau: ArrayLike | None,
-) -> UnitRows:
-    """Return one row for each unit that is not zero; X itself where each sample has just one."""
+) -> dict[str, Any]:
+    """Return arguments of `Problem`: a row for each unit that is not zero.
+
+    X is itself where each sample has just one unit.
+    """
     n = int(X.shape[0])
     u, v = _pair("U", U, "V", V, n)
     s, t = _pair("S", S, "T", T, n)
@@ -67,7 +59,8 @@ def rows_of_units(
     order = np.lexsort((index, rows))
     rows, scale, y, weight, index = (one[order] for one in (rows, scale, y, weight, index))
     alone = rows.size == n and bool((rows == np.arange(n)).all() and (scale == 1.0).all())
-    return UnitRows(X if alone else _scaled_rows(X, rows, scale), y, weight, index)
+    design = X if alone else _scaled_rows(X, rows, scale)
+    return {"X": design, "y": y, "loss": LOSSES, "sample_weight": weight, "loss_index": index}
 
 
 def _pair(

@@ -38,8 +38,9 @@ from rectiline.problems._task import Task
 from rectiline.problems._task_inputs import make_tasks, normalized_weights
 from rectiline.problems._terms import PenaltyTerms
 from rectiline.problems.proof._numbers import gamma, norm_of
+from rectiline.problems.proof._prove import Proof
 from rectiline.problems.proof._subspace import subspace_terms
-from rectiline.problems.proof._tasks import TaskProof, prove_tasks
+from rectiline.problems.proof._tasks import prove_tasks
 
 
 @dataclass(frozen=True, init=False, repr=False, eq=False)
@@ -283,7 +284,7 @@ class MultiTaskProblem(FieldsAlone):
         intercept: ArrayLike | None = None,
         dual: Sequence[DualPoint | ArrayLike] | None = None,
         tol: float | None = None,
-    ) -> TaskProof:
+    ) -> Proof[list[DualPoint]]:
         """Return the certificate of a pair and the repaired multipliers behind it, for solvers.
 
         The bound on its rounding is as sharp as a decision about `tol` needs it.

@@ -32,7 +32,6 @@ from rectiline.problems._arguments import DEFAULT_PENALTY, read_arrays, read_row
 from rectiline.problems._block_samples import Encoding
 from rectiline.problems._certificate import Certificate, DualPoint
 from rectiline.problems._data import BlockData, Data
-from rectiline.problems._from_units import LOSSES as UNIT_LOSSES
 from rectiline.problems._from_units import rows_of_units
 from rectiline.problems._problem_parts import ProblemParts
 from rectiline.problems._region import Region
@@ -137,22 +136,16 @@ class Problem(ProblemParts):
             parts = read_rows(X, loss, penalty, constraints, fit_intercept, y=y, **others)
         else:
             parts = read_arrays(X, y, loss, penalty, constraints, fit_intercept, **others)
-        self._set(*parts)
-
-    def _set(
-        self, source: Data | BlockData, terms: Terms, feature_names: NDArray[Any] | None = None
-    ) -> Self:
-        object.__setattr__(self, "source", source)
-        object.__setattr__(self, "terms", terms)
-        object.__setattr__(self, "feature_names", feature_names)
-        return self
+        self.__dict__.update(parts._asdict())
 
     @classmethod
     def of(
         cls, source: Data | BlockData, terms: Terms, feature_names: NDArray[Any] | None = None
     ) -> Self:
         """Return the problem with these parts, which have been checked."""
-        return object.__new__(cls)._set(source, terms, feature_names)
+        problem = object.__new__(cls)
+        problem.__dict__.update(source=source, terms=terms, feature_names=feature_names)
+        return problem
 
     @classmethod
     def on_encoded_rows(
@@ -226,22 +219,13 @@ class Problem(ProblemParts):
         if design.ndim != 2:
             raise ValueError(f"X must be two-dimensional; got shape {design.shape}.")
         rows = rows_of_units(design, U, V, S, T, tau)
-        one = isinstance(constraints, (Constraint, Mapping))
-        asked = [constraints] if one else list(constraints)
         if (A is None) != (b is None):
             raise ValueError("A and b must be given together: A @ coef + b >= 0.")
         if A is not None and b is not None:
-            asked.append(LinearInequality(A, b))
-        return cls(
-            rows.X,
-            rows.y,
-            UNIT_LOSSES,
-            penalty=penalty,
-            constraints=asked,
-            sample_weight=rows.weight,
-            fit_intercept=False,
-            loss_index=rows.index,
-        )
+            is_one = isinstance(constraints, (Constraint, Mapping))
+            asked = [constraints] if is_one else constraints
+            constraints = [*asked, LinearInequality(A, b)]
+        return cls(**rows, penalty=penalty, constraints=constraints, fit_intercept=False)
 
     # ---- problems that share parts with this one ------------------------------------------------
 
@@ -398,7 +382,7 @@ class Problem(ProblemParts):
         intercept: float = 0.0,
         dual: DualPoint | ArrayLike | None = None,
         tol: float | None = None,
-    ) -> Proof:
+    ) -> Proof[DualPoint]:
         """Return the certificate of a pair and the repaired multipliers behind it, for solvers.
 
         With `tol` the proof is computed in higher precision where that can decide whether the

@@ -140,12 +140,16 @@ class ProblemParts(FieldsAlone):
         """Return the penalty's part of a certificate, see `Terms.penalty_terms`."""
         return self.terms.penalty_terms(coef, q, error)
 
-    def violation(self, coef: ArrayLike) -> tuple[float, float]:
-        """Return the worst constraint violation, absolute and relative to the terms of its row."""
+    def violation(self, coef: ArrayLike, unit: Vector | None = None) -> tuple[float, float]:
+        """Return the worst constraint violation, absolute and relative to the terms of its row.
+
+        `unit` is the `coef_unit` of the rows, where others than those of the problem count.
+        """
         if not self.is_constrained:
             return 0.0, 0.0
         b, _ = self.checked_point(coef, 0.0)
-        unit = self.coef_unit if self.is_in_memory else np.ones(self.n_features)
+        if unit is None:
+            unit = self.coef_unit if self.is_in_memory else np.ones(self.n_features)
         return self.terms.given.violation(b, unit)
 
     #: A feasible point, or a proof that there is none.

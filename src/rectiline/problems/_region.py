@@ -79,7 +79,7 @@ class Region(FieldsAlone):
         zero = np.zeros(self.rows.lower.size)
         if self.rows.c.size and zero.size <= _MOST_COLUMNS:
             start = point_by_least_squares(self.rows, self.stacked, self.clip(zero))
-            found = move_into_constraints(start, self.rows)
+            found = move_into_constraints(start, self.rows, self.stacked)
             if self._is_inside(found):
                 return found
         return self.move_into(zero, zero)
@@ -116,27 +116,19 @@ class Region(FieldsAlone):
         rows = self.rows
         below = np.maximum(rows.lower - coef, 0.0)
         above = np.maximum(coef - rows.upper, 0.0)
-        outside = np.maximum(below, above)
-        absolute = float(outside.max(initial=0.0))
-        relative = 0.0
-        if absolute == 0.0 and not self.has_rows:
+        miss = np.maximum(below, above)
+        terms = np.abs(np.where(below > 0, rows.lower, rows.upper))
+        if not miss.any() and not self.has_rows:
             return 0.0, 0.0
         size_b = np.maximum(float(np.abs(coef).max(initial=0.0)), 1e-3 * coef_unit)
-        if absolute > 0:
-            bound = np.abs(np.where(below > 0, rows.lower, rows.upper))
-            size = np.maximum(bound, size_b)[outside > 0]
-            relative = float(np.max(outside[outside > 0] / size))
-        for matrix, constant, is_equality in ((rows.A, rows.c, False), (rows.E, rows.f, True)):
-            if not constant.size:
-                continue
-            value = matrix @ coef + constant
-            miss = np.abs(value) if is_equality else np.maximum(-value, 0.0)
-            worst = float(miss.max())
-            if worst > 0:
-                size = abs(matrix) @ size_b + np.abs(constant)
-                absolute = max(absolute, worst)
-                relative = max(relative, float(np.max(miss[miss > 0] / size[miss > 0])))
-        return absolute, relative
+        terms = np.maximum(terms, size_b)
+        if self.has_rows:
+            miss = np.append(miss, self.stacked.missing(coef))
+            matrix, constant, _ = self.stacked
+            terms = np.append(terms, abs(matrix.X) @ size_b + np.abs(constant))
+        missed = miss > 0
+        relative = np.max(miss[missed] / terms[missed], initial=0.0)
+        return float(miss.max(initial=0.0)), float(relative)
 
     def clip(self, coef: Vector) -> Vector:
         """Return the nearest coefficients within the bounds."""
@@ -146,7 +138,7 @@ class Region(FieldsAlone):
         """Return coefficients near `coef` that satisfy the constraints up to rounding."""
         if not (self.has_rows or self.has_bounds):
             return coef
-        moved = move_into_constraints(coef, self.rows)
+        moved = move_into_constraints(coef, self.rows, self.stacked)
         if self.violation(moved, coef_unit)[1] <= _MOVED:
             return moved
         inner = self.feasibility.point
@@ -167,28 +159,17 @@ class Region(FieldsAlone):
 
     def combined(self, dual: DualPoint) -> Vector | float:
         """Return ``A'xi + E'nu``, or 0.0 without rows."""
-        rows = self.rows
-        total: Vector | float = 0.0
-        if rows.c.size:
-            total = total + rows.A.T @ dual.inequality
-        if rows.f.size:
-            total = total + rows.E.T @ dual.equality
-        return total
+        return self.stacked.design.tdot(dual.constraints) if self.has_rows else 0.0
 
     def combined_size(self, dual: DualPoint) -> Vector:
         """Return ``|A|'|xi| + |E|'|nu|``, the size of the terms of `combined`."""
-        rows = self.rows
-        terms = abs(rows.A).T @ np.abs(dual.inequality) + abs(rows.E).T @ np.abs(dual.equality)
-        return np.asarray(terms)
+        return np.asarray(abs(self.stacked.design.X).T @ np.abs(dual.constraints))
 
     def gap(self, coef: Vector, dual: DualPoint) -> float:
         """Return ``xi'(A b + c) + |nu|'|E b + f|``, violated inequalities counted as zero."""
-        rows, total = self.rows, 0.0
-        if rows.c.size:
-            total += float(dual.inequality @ np.maximum(rows.A @ coef + rows.c, 0.0))
-        if rows.f.size:
-            total += float(np.abs(dual.equality) @ np.abs(rows.E @ coef + rows.f))
-        return total
+        value = self.stacked.values(coef)
+        sizes = np.where(self.stacked.is_equality, np.abs(value), np.maximum(value, 0.0))
+        return float(np.abs(dual.constraints) @ sizes)
 
     def zero_dual(self, n_samples: int) -> DualPoint:
         """Return the point where all multipliers are zero."""

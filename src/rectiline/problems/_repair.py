@@ -13,6 +13,7 @@ from scipy.sparse.linalg import lsqr
 
 from rectiline._typing import AnyMatrix, Mask, Vector
 from rectiline.constraints import ConstraintRows
+from rectiline.problems._feasibility import StackedRows
 
 _PRIMAL_ROUNDS = 60
 _GAIN = 0.5  # of the violation, that a round on the same rows and columns leaves at most
@@ -20,36 +21,33 @@ _ROUNDING = 4e-16  # of the terms of a row
 _DENSE_LIMIT = 20_000_000  # entries of the active constraint rows that may be made dense
 
 
-def move_into_constraints(coef: Vector, rows: ConstraintRows) -> Vector:
+def move_into_constraints(coef: Vector, rows: ConstraintRows, stacked: StackedRows) -> Vector:
     """Return coefficients near `coef` that satisfy the constraints, as far as this method can.
 
     Clipping to the bounds comes first; it is all there is to do without rows.
     """
-    A, c, E, f = rows.A, rows.c, rows.E, rows.f
     coef = np.clip(coef, rows.lower, rows.upper)
-    if c.size + f.size == 0:
+    if not stacked.offset.size:
         return coef
-    active = np.zeros(c.size, dtype=bool)
+    (design, offset, _), equal = stacked, stacked.is_equality > 0
+    active = equal.copy()
     fixed = np.zeros(coef.size, dtype=bool)  # columns that stay at a bound they ran into
     best, best_violation = coef, np.inf
     idle = False  # whether the last round had the same rows and columns as the one before
     for _ in range(_PRIMAL_ROUNDS):
-        slack, miss = A @ coef + c, E @ coef + f
-        # Slightly more than needed: products rounded another way should find no violation again.
-        margin = _ROUNDING * (abs(A) @ np.abs(coef) + np.abs(c))
-        missed = np.abs(miss) > _ROUNDING * (abs(E) @ np.abs(coef) + np.abs(f))
-        violation = max(
-            float(np.max(-slack, initial=0.0)), float(np.max(np.abs(miss), initial=0.0))
-        )
+        value, missing = stacked.values(coef), stacked.missing(coef)
+        rounding = _ROUNDING * (abs(design.X) @ np.abs(coef) + np.abs(offset))
+        violation = float(missing.max())
         idle = idle and not violation < _GAIN * best_violation
         if violation < best_violation:
             best, best_violation = coef, violation
-        if idle or not (missed.any() or (slack < -margin).any()):  # what is left is rounding
+        if idle or not (missing > rounding).any():  # what is left is rounding
             break
         held = active.sum() + fixed.sum()
-        active |= slack < 0
-        wanted = np.concatenate([(margin - slack)[active], -miss])
-        step = _least_norm([A[active], E], wanted, ~fixed)
+        active |= value < 0
+        # Slightly more than needed: products rounded another way should find no violation again.
+        wanted = np.where(equal, 0.0, rounding) - value
+        step = _least_norm(design.X[active], wanted[active], ~fixed)
         moved = np.clip(coef + step, rows.lower, rows.upper)
         fixed |= moved != coef + step
         idle = held == active.sum() + fixed.sum()
@@ -57,15 +55,13 @@ def move_into_constraints(coef: Vector, rows: ConstraintRows) -> Vector:
     return best
 
 
-def _least_norm(rows: list[AnyMatrix], wanted: Vector, movable: Mask) -> Vector:
+def _least_norm(rows: AnyMatrix, wanted: Vector, movable: Mask) -> Vector:
     """Return the shortest step with ``rows @ step = wanted`` that moves only `movable` columns."""
-    is_sparse = any(sp.issparse(part) for part in rows)
-    stacked: AnyMatrix = sp.vstack(rows, format="csr") if is_sparse else np.vstack(rows)
     step = np.zeros(movable.size)
-    if is_sparse and stacked.shape[0] * stacked.shape[1] > _DENSE_LIMIT:
-        step[movable] = lsqr(stacked[:, movable], wanted, atol=1e-15, btol=1e-15)[0]
+    if sp.issparse(rows) and rows.shape[0] * rows.shape[1] > _DENSE_LIMIT:
+        step[movable] = lsqr(rows[:, movable], wanted, atol=1e-15, btol=1e-15)[0]
         return step
-    dense = np.asarray(stacked.toarray() if is_sparse else stacked)[:, movable]
+    dense = np.asarray(rows.toarray() if sp.issparse(rows) else rows)[:, movable]
     step[movable] = _by_row_products(dense, wanted)
     return step
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from rectiline._typing import Indices, Vector
-from rectiline.losses import LinearTerm, Loss
+from rectiline.losses import LinearTerm
 from rectiline.problems._problem import Problem
+from rectiline.problems._samples import Samples
 from rectiline.rows import pick
 
 _NEAR = 1e-7  # relative distance from a knot below which a row's slope is written down
@@ -18,26 +18,22 @@ _SAME_SLOPE = 1e-10  # relative difference up to which a slope is that of the pl
 
 def slopes_in_blocks(problem: Problem, dual: Any) -> Vector:
     """Return the slopes of the losses behind the multipliers of listed rows, with one pass."""
-    slopes, ends = np.zeros(dual.rows.size), [one.curve.domain() for one in problem.losses]
+    found = []
     for block in problem.blocks:
         mine = slice(*np.searchsorted(dual.rows, (block.start, block.start + block.n_rows)))
-        if mine.start == mine.stop:
-            continue
-        samples = problem.samples.of_block(pick(block, dual.rows), dual.rows[mine])
-        used = samples.weight > 0
-        slope = samples.direction * dual.values[mine] / np.where(used, samples.weight, 1.0)
-        low, high = np.array(ends)[0 if samples.index is None else samples.index].T
-        slopes[mine] = np.clip(np.where(used, slope, 0.0), low, high)
-    return slopes
+        if mine.start < mine.stop:
+            samples = problem.samples.of_block(pick(block, dual.rows), dual.rows[mine])
+            found.append(slopes_of(samples, dual.values[mine]))
+    return np.concatenate([np.zeros(0), *found])
 
 
-def slopes_in_memory(problem: Problem, sample: Vector) -> Vector:
+def slopes_of(samples: Samples, multipliers: Vector) -> Vector:
     """Return the slopes of the losses themselves behind multipliers of weighted losses."""
-    used = problem.weight > 0
-    slopes = np.where(used, problem.direction * sample / np.where(used, problem.weight, 1.0), 0.0)
-    for mine, loss in _by_loss(problem):
-        slopes[mine] = np.clip(slopes[mine], *loss.curve.domain())
-    return slopes
+    used = samples.weight > 0
+    slope = samples.direction * multipliers / np.where(used, samples.weight, 1.0)
+    ends = np.array([one.curve.domain() for one in samples.losses])
+    low, high = ends[0 if samples.index is None else samples.index].T
+    return np.clip(np.where(used, slope, 0.0), low, high)
 
 
 def undecided_rows(problem: Problem, coef: Vector, slopes: Vector) -> Indices:
@@ -48,7 +44,8 @@ def undecided_rows(problem: Problem, coef: Vector, slopes: Vector) -> Indices:
     # A linear term cannot shrink with the other multipliers, so that they have to be exact.
     exact = any(isinstance(loss, LinearTerm) for loss in problem.losses)
     near = 0.0 if exact else _SAME_SLOPE
-    for mine, loss in _by_loss(problem):
+    for k, loss in enumerate(problem.losses):
+        mine = slice(None) if problem.loss_index is None else problem.loss_index == k
         curve, at, slope = loss.curve, t[mine], slopes[mine]
         here = curve.derivative(at)[1]
         size = np.abs(at) + np.abs(problem.offset[mine])
@@ -56,8 +53,3 @@ def undecided_rows(problem: Problem, coef: Vector, slopes: Vector) -> Indices:
         for knot in curve.knots[curve.right > curve.left]:
             listed[mine] |= np.abs(at - knot) <= _NEAR * (size + abs(knot))
     return np.flatnonzero(listed & (problem.weight > 0))
-
-
-def _by_loss(problem: Problem) -> Iterator[tuple[Any, Loss]]:
-    for k, loss in enumerate(problem.losses):
-        yield (slice(None) if problem.loss_index is None else problem.loss_index == k), loss

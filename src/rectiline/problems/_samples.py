@@ -118,16 +118,19 @@ class Samples(FieldsAlone):
 
     @classmethod
     def joined(cls, parts: Sequence[Samples]) -> Samples:
-        """Return the samples of several parts as one."""
-        first = parts[0]
-        if len(parts) == 1:
-            return first
+        """Return the samples of several parts as one; the first says all but losses and rows."""
+        first, losses, index = parts[0], parts[0].losses, []
+        for one in parts:
+            start = 0 if one.losses == first.losses else len(losses)
+            losses = losses if start == 0 else (*losses, *one.losses)
+            own = np.zeros(one.weight.size, np.uint8) if one.index is None else one.index
+            index.append((own + start).astype(np.uint8))
         together: dict[str, Any] = {
             name: np.concatenate([getattr(one, name) for one in parts])
-            for name in ("direction", "offset", "weight", "index")
-            if getattr(first, name) is not None
+            for name in ("direction", "offset", "weight")
         }
-        return replace(first, **together)
+        together["index"] = np.concatenate(index) if len(losses) > 1 else None
+        return replace(first, losses=losses, **together)
 
     @cached_property
     def rows(self) -> _core.RowFunctions:

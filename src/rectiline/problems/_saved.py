@@ -18,7 +18,7 @@ from rectiline.constraints import ConstraintRows
 from rectiline.losses import Loss
 from rectiline.penalties import GroupedPenalty, Slope
 from rectiline.problems._problem import Problem
-from rectiline.problems._row_slopes import slopes_in_blocks, slopes_in_memory, undecided_rows
+from rectiline.problems._row_slopes import slopes_in_blocks, slopes_of, undecided_rows
 from rectiline.rows import Levels, RowBlocks, StackedRows
 
 _MARGIN = 1.05  # of the gap: another machine adds the same numbers in another order
@@ -204,7 +204,7 @@ def _tries(one: Statement, data: ProvedData) -> list[tuple[dict[str, Any], dict[
             f"{dual.sample.size} multipliers; one from a pickle holds none. A fitted model can "
             "find them again: model.save_certificate(path, X, y)."
         )
-    slopes, tries = slopes_in_memory(problem, np.asarray(dual.sample)), []
+    slopes, tries = slopes_of(problem.data.samples, np.asarray(dual.sample)), []
     for listed in (np.arange(slopes.size), undecided_rows(problem, answer, slopes)):
         numbers = listed
         if one.levels is not None:  # level by level here, row by row in the file

@@ -66,11 +66,6 @@ class Task(Problem):
         return Pieces(self.data.samples)
 
     @cached_property
-    def slope_level(self) -> float:
-        """Sum of the sizes of the multipliers at zero."""
-        return float(np.abs(self.rows.slopes(np.zeros(self.design.n_samples))).sum())
-
-    @cached_property
     def row_squares(self) -> Vector:
         """Squared length of each row."""
         return self.design.row_squares()

@@ -6,30 +6,21 @@ has products with X from elsewhere (row blocks, compensated arithmetic), starts 
 - `prove` repairs one dual point and certifies the pair; `prove_many` does so for many candidates
   with few passes over X; `prove_tasks` for the tasks of a `MultiTaskProblem`.
 - `moved_into_dual_range` is a second repair of multipliers, for pairs that cannot be proved.
-- `close` turns `CertificateTerms` into a certificate; all of the above end there.
 - `save_proofs` writes proofs to a file.
 """
 
 from rectiline.problems._multipliers import contradiction_in_words, with_constraints
 from rectiline.problems._saved import ProvedData, Statement, save_proofs
 from rectiline.problems.proof._balance import balancing_products
-from rectiline.problems.proof._close import CertificateTerms, Closed, Program, Term, close
 from rectiline.problems.proof._dual_range import moved_into_dual_range
-from rectiline.problems.proof._prove import Candidate, Proof, prove, prove_many
-from rectiline.problems.proof._tasks import TaskProof, prove_tasks
+from rectiline.problems.proof._prove import Proof, prove, prove_many
+from rectiline.problems.proof._tasks import prove_tasks
 
 __all__ = [
-    "Candidate",
-    "CertificateTerms",
-    "Closed",
-    "Program",
     "Proof",
     "ProvedData",
     "Statement",
-    "TaskProof",
-    "Term",
     "balancing_products",
-    "close",
     "contradiction_in_words",
     "moved_into_dual_range",
     "prove",

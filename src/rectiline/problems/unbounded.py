@@ -8,6 +8,8 @@ slopes, and the penalty by its own value, so that the slope is a sum of terms an
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from scipy import sparse as sp
 from scipy.optimize import linprog
@@ -44,58 +46,57 @@ def falling_direction(problem: Problem) -> Vector | None:
 def _steepest(problem: Problem, low: Vector, high: Vector, unit: Vector) -> Vector | None:
     """Return the direction in the unit cube with the least slope at infinity, if that is negative.
 
-    Columns of the linear program: the direction, in `unit`, with the further columns of the
-    penalty, one cost per row, one per absolute value, one per capped row of the penalty.
+    Rows of X, absolute values of coefficients and capped rows of the penalty all cost ``low z`` or
+    ``high z``, whichever is larger, for their product z with the direction. Columns of the linear
+    program: the direction, in `unit`, with the further columns of the penalty, then these costs.
     """
     form = EpigraphForm.apply(problem)
     epigraph, columns, rows = form.epigraph, form.columns, problem.constraint_rows
     d, wide = problem.n_features, epigraph.n_columns
-    X = sp.csr_array(sp.csr_array(problem.design.X) @ sp.diags_array(unit))
-    scaled = sp.diags_array(np.append(unit, np.ones(wide - d)))
-    A, E = (sp.csr_array(sp.csr_array(one) @ sp.diags_array(unit)) for one in (rows.A, rows.E))
+    units = sp.diags_array(np.append(unit, np.ones(wide - d)))
+
+    def in_units(matrix: Any) -> sp.csr_array:
+        """Return the matrix for a direction in `unit`, with the further columns."""
+        blank = sp.csr_array((matrix.shape[0], wide - matrix.shape[1]))
+        return sp.csr_array(sp.hstack([sp.csr_array(matrix), blank]) @ units)
+
+    Z = sp.vstack(
+        [in_units(problem.design.X), in_units(sp.eye_array(d)), in_units(epigraph.capped)],
+        format="csr",
+    )
+    nothing = np.zeros(epigraph.cap.size)
+    low = np.concatenate([low, -columns.l1, nothing])
+    high = np.concatenate([high, columns.l1, epigraph.cap])
     kinked = np.flatnonzero((low != high) & (np.isfinite(low) | np.isfinite(high)))
     # Rows whose one slope is infinite may only move the other way, and pay for that.
-    below = np.where(np.isfinite(low), low, high)[kinked]
-    above = np.where(np.isfinite(high), high, low)[kinked]
-    straight = np.flatnonzero(low == high)
-    priced = np.flatnonzero(columns.l1 > 0)
-    pick = sp.csr_array((np.ones(priced.size), (np.arange(priced.size), priced)), (priced.size, d))
-    kinds = [kinked.size, priced.size, epigraph.cap.size]  # of the costs
+    below, above = (np.where(np.isfinite(a), a, b)[kinked] for a, b in ((low, high), (high, low)))
 
-    def at_most(matrix: sp.csr_array, kind: int | None = None) -> sp.csr_array:
-        """Return rows ``matrix @ direction - cost <= 0`` for costs of a kind, or without any."""
-        count, width = matrix.shape
-        tops = abs(matrix).max(axis=1).toarray().ravel() if count else np.zeros(0)
+    def at_most(matrix: sp.csr_array, costs: bool = False) -> sp.csr_array:
+        """Return rows ``matrix @ direction - cost <= 0``, or without the cost."""
+        tops = abs(matrix).max(axis=1).toarray().ravel() if matrix.shape[0] else np.zeros(0)
         even = sp.diags_array(1.0 / np.where(tops > 0, tops, 1.0), format="csr")
-        blank = [sp.csr_array((count, size)) for size in (wide - width, *kinds)]
-        if kind is not None:
-            blank[kind + 1] = -even
-        return sp.hstack([even @ matrix, *blank], format="csr")
+        paid = -even if costs else sp.csr_array((matrix.shape[0], kinked.size))
+        return sp.hstack([even @ matrix, paid], format="csr")
 
     inequalities = sp.vstack(
         [
-            at_most(sp.diags_array(below) @ X[kinked], 0),
-            at_most(sp.diags_array(above) @ X[kinked], 0),
-            at_most(pick, 1),
-            at_most(-pick, 1),
-            at_most(epigraph.capped @ scaled, 2),
-            at_most(X[np.isposinf(high)]),
-            at_most(-X[np.isneginf(low)]),
-            at_most(-A),
-            at_most(-epigraph.above @ scaled),
+            at_most(sp.diags_array(below) @ Z[kinked], costs=True),
+            at_most(sp.diags_array(above) @ Z[kinked], costs=True),
+            at_most(Z[np.isposinf(high)]),
+            at_most(-Z[np.isneginf(low)]),
+            at_most(-in_units(rows.A)),
+            at_most(-in_units(epigraph.above)),
         ],
         format="csr",
     )
-    cost = np.concatenate(
-        [epigraph.linear, np.ones(kinked.size), columns.l1[priced] * unit[priced], epigraph.cap]
-    )
-    cost[:d] += X[straight].T @ low[straight]
+    cost = np.concatenate([epigraph.linear, np.ones(kinked.size)])
+    straight = np.flatnonzero(low == high)
+    cost[:wide] += Z[straight].T @ low[straight]
     lowest, highest = np.full(cost.size, -np.inf), np.full(cost.size, np.inf)
     fixed = columns.rho > 0
     lowest[:d] = np.where(np.isfinite(columns.lower) | fixed, 0.0, -1.0)
     highest[:d] = np.where(np.isfinite(columns.upper) | fixed, 0.0, 1.0)
-    lowest[wide + kinked.size :] = 0.0
-    equal = sp.hstack([E, sp.csr_array((rows.f.size, cost.size - d))])
+    equal = sp.hstack([in_units(rows.E), sp.csr_array((rows.f.size, kinked.size))])
     found = linprog(
         cost,
         A_ub=inequalities,
@@ -115,14 +116,10 @@ def _tidied(
 
     Entries below `least` of the largest one become zero.
     """
-    rows = problem.constraint_rows
     direction = np.where(np.abs(direction) < least * np.abs(direction).max(), 0.0, direction)
     moving = np.flatnonzero(direction)
-    X = sp.csr_array(problem.design.X)
-    stacked = sp.vstack(
-        [X[np.isposinf(high) | np.isneginf(low)], sp.csr_array(rows.A), sp.csr_array(rows.E)],
-        format="csr",
-    )
+    X, rows = sp.csr_array(problem.design.X), sp.csr_array(problem.terms.region.stacked.design.X)
+    stacked = sp.vstack([X[np.isposinf(high) | np.isneginf(low)], rows], format="csr")
     stacked = sp.csr_array(stacked @ sp.diags_array(unit))[:, moving]
     sizes = abs(stacked) @ np.abs(direction[moving])
     values = stacked @ direction[moving]
@@ -143,10 +140,11 @@ def _falls(problem: Problem, d: Vector, low: Vector, high: Vector) -> bool:
         return False
     if bool(np.any((columns.rho > 0) & (d != 0))) and problem.is_separable:
         return False
-    for matrix, two_sided in ((rows.A, False), (rows.E, True)):
-        value, size = matrix @ d, abs(matrix) @ np.abs(d)
-        if (value < -_ROUNDING * size).any() or (two_sided and (value > _ROUNDING * size).any()):
-            return False
+    matrix, _, is_equality = problem.terms.region.stacked
+    value, size = matrix.dot(d), abs(matrix.X) @ np.abs(d)
+    missing = np.where(is_equality, np.abs(value), -value)
+    if (missing > _ROUNDING * size).any():
+        return False
     X = problem.design.X
     z, size = X @ d, abs(X) @ np.abs(d)
     slope = np.where(z > 0, high, low)

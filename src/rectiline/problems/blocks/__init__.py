@@ -14,7 +14,6 @@ from rectiline.problems.blocks._pass import (
     run_pass,
 )
 from rectiline.problems.blocks._prove import (
-    BlockProof,
     RowFacts,
     judge,
     prove_answers,
@@ -23,7 +22,6 @@ from rectiline.problems.blocks._prove import (
 
 __all__ = [
     "BlockData",
-    "BlockProof",
     "BlockSamples",
     "Encoding",
     "LengthBound",

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Any
-
 import numpy as np
-from scipy import sparse as sp
 
 from rectiline._costs import SECONDS_PER_ENTRY_COPIED
 from rectiline._polling import checkpoint
 from rectiline._typing import Matrix, Vector
-from rectiline.backends import Design
 from rectiline.losses import PiecewiseLQ
-from rectiline.problems._data import Data
 from rectiline.problems._problem import Problem
+from rectiline.problems._samples import Samples
 
 _LINE = PiecewiseLQ.maximum([(0, 0, 0), (0, 1, 0)], of="prediction")  # slope 1 from zero on
 _SQUARE = PiecewiseLQ([], [(0.5, 0.0, 0.0)])
@@ -36,30 +31,20 @@ def with_frozen_rows(
     rows with slopes of both signs stand for the linear term, and pairs of rows around a mean for
     the quadratic one.
     """
-    lines = _line_rows(near, gradient, total)
-    squares = _square_rows(near, curvature)
-    X = np.vstack([rows for rows, _, _ in (lines, squares)])
-    direction = np.concatenate([lines[1], squares[1]])
-    weight = np.concatenate([lines[2], squares[2]])
-    z = X @ centre[0] + (centre[1] if near.fit_intercept else 0.0)
-    n_lines = lines[2].size
-    offset = -direction * z
-    offset[:n_lines] += _ROOM * near.argument_scale + abs(loss) / max(
-        weight[:n_lines].sum(), 1e-300
+    (lines, *of_lines), (squares, *of_squares) = (
+        _line_rows(near, gradient, total),
+        _square_rows(near, curvature),
     )
-    samples = near.data.samples
-    count = len(samples.losses)
-    kind = np.repeat([count, count + 1], [n_lines, squares[2].size])
-    index = np.zeros(near.n_samples, np.uint8) if samples.index is None else samples.index
-    made = replace(
-        samples,
-        losses=(*samples.losses, _LINE, _SQUARE),
-        index=np.concatenate([index, kind.astype(np.uint8)]),
-        direction=np.concatenate([samples.direction, direction]),
-        offset=np.concatenate([samples.offset, offset]),
-        weight=np.concatenate([samples.weight, weight]),
-    )
-    return Problem.of(Data.of(Design(_stacked(near.design.by_rows.X, X)), made), near.terms)
+    X = np.vstack([lines, squares])
+    direction, weight = (np.concatenate(pair) for pair in zip(of_lines, of_squares))
+    n_lines = lines.shape[0]
+    offset = -direction * (X @ centre[0] + (centre[1] if near.fit_intercept else 0.0))
+    room = abs(loss) / max(weight[:n_lines].sum(), 1e-300)
+    offset[:n_lines] += _ROOM * near.argument_scale + room
+    kind = np.repeat([0, 1], [n_lines, squares.shape[0]]).astype(np.uint8)
+    frozen = Samples((_LINE, _SQUARE), kind, direction, offset, weight, near.fit_intercept)
+    checkpoint(seconds=SECONDS_PER_ENTRY_COPIED * float(near.n_samples) * near.n_features)
+    return Problem.of(near.data.with_rows(X, frozen), near.terms)
 
 
 def _line_rows(near: Problem, gradient: Vector, total: float) -> tuple[Matrix, Vector, Vector]:
@@ -89,10 +74,3 @@ def _square_rows(near: Problem, curvature: Matrix | None) -> tuple[Matrix, Vecto
     spread = (vectors * np.sqrt(np.maximum(values, 0.0) * d / total)).T
     rows = np.vstack([mean + spread, mean - spread])
     return rows, np.full(2 * d, -1.0), np.full(2 * d, total / (2 * d))
-
-
-def _stacked(X: Any, more: Matrix) -> Any:
-    checkpoint(seconds=SECONDS_PER_ENTRY_COPIED * float(X.shape[0]) * X.shape[1])
-    if sp.issparse(X):
-        return sp.vstack([X, sp.csr_array(more)], format="csr")
-    return np.vstack([X, more])

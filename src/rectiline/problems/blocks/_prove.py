@@ -16,12 +16,11 @@ from numpy.typing import ArrayLike
 from rectiline._typing import Vector
 from rectiline.problems._certificate import Certificate, DualPoint
 from rectiline.problems._problem import Problem
-from rectiline.problems._terms import PenaltyTerms, Terms
 from rectiline.problems.blocks._dual import SplitDual
 from rectiline.problems.blocks._pass import NearRows, PassState, Query, Totals, run_pass
 from rectiline.problems.proof._measure import FrozenRows
 from rectiline.problems.proof._numbers import UNIT
-from rectiline.problems.proof._prove import balanced, closed_pair
+from rectiline.problems.proof._prove import Proof, balanced, closed_pair, inside_boxes
 
 _UNITS_LOST_BY_A_SUM = 192  # units of roundoff that a sum over rows may lose, see pass.cpp
 
@@ -66,30 +65,6 @@ class RowFacts:
         return cls(sizes, totals.loss_at_zero, least, unit)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class BlockProof:
-    """A certificate and the repaired multipliers behind it."""
-
-    certificate: Certificate
-    dual: SplitDual
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Program:
-    """What `close` asks of a problem: its terms, and the unit of its coefficients."""
-
-    terms: Terms
-    coef_unit: Vector
-
-    def penalty_terms(self, coef: Vector, q: Vector, error: Vector) -> PenaltyTerms:
-        return self.terms.penalty_terms(coef, q, error)
-
-    def violation(self, coef: Vector) -> tuple[float, float]:
-        if not self.terms.is_constrained:
-            return 0.0, 0.0
-        return self.terms.region.violation(coef, self.coef_unit)
-
-
 def prove_blocks(problem: Problem, coef: ArrayLike, intercept: float, dual: Any) -> Certificate:
     """Return the certificate of a pair with one pass over the rows of a problem."""
     b, b0 = problem.checked_point(coef, intercept)
@@ -106,7 +81,7 @@ def prove_blocks(problem: Problem, coef: ArrayLike, intercept: float, dual: Any)
 
 def prove_answers(
     answers: Sequence[tuple[Problem, Vector, float, SplitDual]], tol: float = 0.0, also: Any = None
-) -> list[BlockProof]:
+) -> list[Proof[SplitDual]]:
     """Return proofs of pairs of problems on the same rows, with one pass over the rows.
 
     `tol` and `also` are as for `judge` and `run_pass`. There is no proof if a pair lists rows that
@@ -142,13 +117,6 @@ def _checked_dual(problem: Problem, dual: SplitDual) -> None:
         raise ValueError(f"dual: listed rows must grow and lie in [0, {problem.n_samples}).")
     if dual.values.shape != rows.shape or not np.isfinite(dual.values).all():
         raise ValueError(f"dual: there must be {rows.size} finite multipliers of listed rows.")
-    region = problem.terms.region.rows
-    for name, part, size in (
-        ("inequality", dual.inequality, region.c.size),
-        ("equality", dual.equality, region.f.size),
-    ):
-        if part.size not in (0, size):
-            raise ValueError(f"dual: the {name} part must hold {size} numbers; got {part.size}.")
 
 
 def judge(
@@ -160,24 +128,19 @@ def judge(
     totals: Totals,
     listed: NearRows,
     tol: float = 0.0,
-) -> BlockProof:
+) -> Proof[SplitDual]:
     """Return the certificate of a pair from the sums of a pass and the listed rows.
 
     `tol` is as for `prove`: by default the best bound there is.
     """
     near = listed.problem(problem.terms)
     frozen = _frozen_rows(totals, facts, facts.least_loss - near.least_loss)
-    region = problem.terms.region.rows
-    point = DualPoint(
-        _clipped(near, dual.values),
-        np.maximum(dual.inequality, 0.0) if dual.inequality.size else np.zeros(region.c.size),
-        dual.equality if dual.equality.size else np.zeros(region.f.size),
-    )
+    values = np.nan_to_num(dual.values)  # numbers that overflowed prove little
+    point = inside_boxes(near, DualPoint(values, dual.inequality, dual.equality))
     if point.sample.size:
         point = balanced(near, point, frozen)
     products = near.design.dot(coef), near.design.tdot(point.sample)
-    program = _Program(problem.terms, facts.coef_unit)
-    closed = closed_pair(near, coef, intercept, point, products, tol, frozen, program)
+    closed = closed_pair(near, coef, intercept, point, products, tol, frozen)
     made = replace(
         dual,
         values=closed.point.sample if closed.share else np.zeros_like(point.sample),
@@ -185,7 +148,7 @@ def judge(
         equality=closed.point.equality,
         share=closed.share,
     )
-    return BlockProof(closed.certificate, made)
+    return Proof(closed.certificate, made)
 
 
 def _frozen_rows(totals: Totals, facts: RowFacts, least_loss: float) -> FrozenRows:
@@ -214,11 +177,5 @@ def _frozen_rows(totals: Totals, facts: RowFacts, least_loss: float) -> FrozenRo
         gap=float(totals["gap"]),
         least_loss=least_loss,
         loss_at_zero=facts.loss_at_zero,
+        coef_unit=facts.coef_unit,
     )
-
-
-def _clipped(near: Problem, values: Vector) -> Vector:
-    sample = np.array(values, dtype=np.float64)
-    if sample.size:
-        near.rows.clip(sample)
-    return sample

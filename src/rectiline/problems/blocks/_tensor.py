@@ -6,18 +6,16 @@ Everything of the size of the rows stays on the device of X. Sums are float64.
 from __future__ import annotations
 
 import operator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from rectiline.problems._inputs import curve_arrays
+from rectiline.losses import PLQCurve
 from rectiline.problems.blocks._pass import Answer, PassState, Query, in_block
 from rectiline.problems.blocks._tensor_rows import (
     column_sums,
-    copies,
-    encode,
-    places,
+    near_rows,
     refuse,
     summed_depth,
     total,
@@ -47,28 +45,14 @@ class TensorCurve:
     is_straight: bool  # whether no piece is curved
 
     @classmethod
-    def of(cls, arrays: Any, device: Any) -> TensorCurve:
-        """Return the curve that `_core.RowFunctions` would take."""
+    def of(cls, curve: PLQCurve, device: Any) -> TensorCurve:
+        """Return a copy of the curve on a device."""
         import torch
 
-        knots, values, left, right, curvature = (np.asarray(part) for part in arrays)
-        count = knots.size
-        pieces = []
-        for k in range(count + 1):
-            from_right = k < count and (k == 0 or left[k] <= 0)
-            j = k if from_right else k - 1
-            pieces.append((knots[j], values[j], left[j] if from_right else right[j]))
-        at, value, slope = (np.array(column) for column in zip(*pieces, strict=True))
-        real = (left != right) | (np.diff(curvature) != 0)
-        lowest = -np.inf if curvature[0] > 0 else float(left[0])
-        highest = np.inf if curvature[-1] > 0 else float(right[-1])
-        sent: list[Any] = [
-            torch.tensor(np.array(part), dtype=torch.float64, device=device)
-            for part in (knots, knots[real], at, value, slope, curvature)
-        ]
-        k, bends, at_, value_, slope_, curved = sent
-        is_straight = not curvature.any()
-        return cls(k, bends, at_, value_, slope_, curved, lowest, highest, is_straight)
+        real = (curve.left != curve.right) | (np.diff(curve.curvature) != 0)
+        parts = (curve.knots, curve.knots[real], *curve.anchors, curve.curvature)
+        sent = [torch.tensor(part, dtype=torch.float64, device=device) for part in parts]
+        return cls(*sent, *curve.domain(), is_straight=not curve.curvature.any())
 
     def piece(self, t: Any) -> Any:
         """Return the number of knots strictly below t."""
@@ -130,7 +114,7 @@ def _run_query(block: Block, query: Query, state: PassState) -> Answer:
     import torch
 
     device = block.X.device
-    curve = TensorCurve.of(curve_arrays(query.samples.losses[0]), device)
+    curve = TensorCurve.of(query.samples.losses[0].curve, device)
     if _fits_kernel(block, query, curve):
         return _run_kernel(block, query, curve, state)
     step = max(1, _ENTRIES // block.X.shape[1])
@@ -165,8 +149,7 @@ def _run_query(block: Block, query: Query, state: PassState) -> Answer:
         numbers["curvature"] = np.ravel(numbers["curvature"])
     if not all(np.isfinite(value).all() for value in numbers.values()):
         refuse(block, query.samples)
-    gather = copies if state.copies else places
-    return Answer(numbers, gather(block, query.samples, at), float(at_zero))
+    return Answer(numbers, near_rows(block, query.samples, at, state.copies), float(at_zero))
 
 
 def _fits_kernel(block: Block, query: Query, curve: TensorCurve) -> bool:
@@ -238,8 +221,7 @@ def _run_kernel(block: Block, query: Query, curve: TensorCurve, state: PassState
         if split is None:
             change, total = change + gradient, total + sums["total"]
         answer["change"], answer["change_total"] = change.cpu().numpy(), float(total)
-    gather = copies if state.copies else places
-    return Answer(answer, gather(block, samples, near), at_zero)
+    return Answer(answer, near_rows(block, samples, near, state.copies), at_zero)
 
 
 class _TensorPart:
@@ -267,11 +249,11 @@ class _TensorPart:
 
         self.query, self.curve, self.listed, self.kept = query, curve, listed, kept
         self.has_intercept = has_intercept
-        self.X = block.X[some].double()
-        weight = None if block.weight is None else block.weight[some]
+        part = block.take(some)
+        self.X = part.X.double()
         start = block.start + (int(some.start) if isinstance(some, slice) else 0)
-        encoded = encode(query.samples, block.y[some], weight, start)
-        self.direction, self.offset, self.weight = encoded
+        encoded = query.samples.encoding.encode(replace(part, start=start))
+        self.direction, self.offset, self.weight, _ = encoded
         self.t = self._arguments(query.coef, query.intercept)
         self.piece = curve.piece(self.t)
         self.own = curve.continued_slope(self.piece, self.t)

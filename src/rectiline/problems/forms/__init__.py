@@ -5,8 +5,8 @@ from rectiline.problems._task import Task
 from rectiline.problems._task_pieces import Pieces, Places
 from rectiline.problems.forms._base import Form, FormPoint, ProblemForm
 from rectiline.problems.forms._composite import CompositeForm
-from rectiline.problems.forms._epigraph import Epigraph, EpigraphForm
-from rectiline.problems.forms._linear_program import Levels, LinearProgramForm
+from rectiline.problems.forms._epigraph import Epigraph, EpigraphForm, Levels
+from rectiline.problems.forms._linear_program import LinearProgramForm
 from rectiline.problems.forms._rectified import RectifiedForm
 from rectiline.problems.forms._reduced import ReducedForm
 

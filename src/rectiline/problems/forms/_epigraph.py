@@ -17,6 +17,7 @@ costs.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse as sp
@@ -30,6 +31,21 @@ from rectiline.problems.forms._rectified import RectifiedForm
 
 _MOST_COLUMNS = 20_000  # further columns
 _MOST_ROWS = 4_000_000  # capped rows of Slope
+
+
+class Levels(NamedTuple):
+    """A sorted penalty by levels: base |b|_1 + sum_l drop_l (sum of the n_l largest |b_j|)."""
+
+    base: float
+    drop: Vector
+    n_largest: Vector
+
+    @classmethod
+    def of(cls, strengths: Vector) -> Levels:
+        """Return the levels at which the strengths, which fall, drop."""
+        drop = strengths[:-1] - strengths[1:]
+        at = np.flatnonzero(drop > 0)
+        return cls(float(strengths[-1]), drop[at], (at + 1).astype(np.float64))
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +94,7 @@ class EpigraphForm(RectifiedForm):
             return None
         if not isinstance(penalty, Slope):
             return f"the penalty {penalty!r} couples columns and has no epigraph form"
-        levels = _drops(penalty)[0].size
+        levels = Levels.of(penalty.strengths).drop.size
         if d + levels > _MOST_COLUMNS or d * levels > _MOST_ROWS:
             return (
                 f"the epigraph of a Slope whose strengths drop {levels} times needs "
@@ -94,24 +110,14 @@ class EpigraphForm(RectifiedForm):
         SparseGroupLinf charges absolute values along with its groups.
         """
         penalty, given = self.problem.penalty, self.problem.columns
-        if isinstance(penalty, Slope) and _is_l1(penalty):
-            return Columns(given.rho, penalty.strengths, given.lower, given.upper)
+        l1: Any = given.l1
         if isinstance(penalty, GroupedPenalty):
             l1 = np.full(given.rho.size, penalty.l1)
-            return Columns(given.rho, l1, given.lower, given.upper)
-        return given
+        elif isinstance(penalty, Slope) and self._levels is None:
+            l1 = penalty.strengths
+        return given if l1 is given.l1 else Columns(given.rho, l1, given.lower, given.upper)
 
     @cached_property
-    def epigraph(self) -> Epigraph:
-        """The further columns and rows."""
-        penalty, d = self.problem.penalty, self.problem.n_features
-        if isinstance(penalty, GroupedPenalty) and not penalty.is_zero:
-            return _group_epigraph(penalty, d)
-        if isinstance(penalty, Slope) and not penalty.is_zero and not _is_l1(penalty):
-            return _slope_epigraph(penalty)
-        return Epigraph.empty(d)
-
-    @property
     def groups(self) -> list[Indices] | None:
         """The coefficients that each further column covers, if that is what these columns do."""
         penalty = self.problem.penalty
@@ -119,15 +125,29 @@ class EpigraphForm(RectifiedForm):
             return list(penalty.groups)
         return None
 
+    @cached_property
+    def _levels(self) -> Levels | None:
+        """The levels of a sorted penalty whose strengths are not all equal."""
+        penalty = self.problem.penalty
+        levels = Levels.of(penalty.strengths) if isinstance(penalty, Slope) else None
+        return levels if levels is not None and levels.drop.size else None
+
+    @cached_property
+    def epigraph(self) -> Epigraph:
+        """The further columns and rows."""
+        penalty, d = self.problem.penalty, self.problem.n_features
+        if self.groups is not None:
+            assert isinstance(penalty, GroupedPenalty)
+            return _group_epigraph(penalty, d)
+        return Epigraph.empty(d) if self._levels is None else _slope_epigraph(self._levels, d)
+
     @property
     def n_columns(self) -> int:
         """Number of columns, coefficients included and the intercept not."""
-        penalty, d = self.problem.penalty, self.problem.n_features
-        if isinstance(penalty, GroupedPenalty) and not penalty.is_zero:
-            return d + len(penalty.groups)
-        if isinstance(penalty, Slope) and not penalty.is_zero and not _is_l1(penalty):
-            return 2 * d + int(_drops(penalty)[0].size)
-        return d
+        d = self.problem.n_features
+        if self.groups is not None:
+            return d + len(self.groups)
+        return d if self._levels is None else 2 * d + int(self._levels.drop.size)
 
     def penalty_value(self, coef: Vector) -> float:
         """Return the penalty of the coefficients, whatever the further columns are."""
@@ -153,23 +173,11 @@ def _group_epigraph(penalty: GroupedPenalty, d: int) -> Epigraph:
     return Epigraph(linear, above, sp.csr_array((0, width)), np.zeros(0))
 
 
-def _drops(penalty: Slope) -> tuple[Indices, Vector]:
-    """Return the levels k < d at which the strengths drop, and by how much."""
-    drop = -np.diff(penalty.strengths)
-    at = np.flatnonzero(drop > 0)
-    return at + 1, drop[at]
-
-
-def _is_l1(penalty: Slope) -> bool:
-    return bool(penalty.strengths[0] == penalty.strengths[-1])
-
-
-def _slope_epigraph(penalty: Slope) -> Epigraph:
-    d = penalty.strengths.size
-    levels, drop = _drops(penalty)
+def _slope_epigraph(sorted_levels: Levels, d: int) -> Epigraph:
+    base, drop, levels = sorted_levels
     width = 2 * d + levels.size
     columns = np.arange(d)
-    linear = np.concatenate([np.zeros(d), np.full(d, penalty.strengths[-1]), levels * drop])
+    linear = np.concatenate([np.zeros(d), np.full(d, base), levels * drop])
     above = _above_absolute(columns, d + columns, width)
     rows = d * levels.size
     sizes = np.tile(d + columns, levels.size)

@@ -23,6 +23,7 @@ from rectiline._typing import Indices, Vector
 from rectiline.penalties import GroupedPenalty, Slope
 from rectiline.problems._problem import Problem
 from rectiline.problems.forms._composite import CompositeForm
+from rectiline.problems.forms._epigraph import Levels
 
 _MOST_LEVELS = 6  # a sorted penalty with more distinct strengths needs too many epigraph columns
 
@@ -33,14 +34,6 @@ class Units(NamedTuple):
     sample: Indices
     knot: Vector
     jump: Vector
-
-
-class Levels(NamedTuple):
-    """A sorted penalty of few levels: base |b|_1 + sum_l drop_l (sum of the n_l largest |b_j|)."""
-
-    base: float
-    drop: Vector
-    n_largest: Vector
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +49,7 @@ class LinearProgramForm(CompositeForm):
         if problem.is_separable:
             return "the penalty has a ridge part" if problem.columns.rho.any() else None
         if isinstance(problem.penalty, Slope):
-            if _levels(problem.penalty.strengths) is None:
+            if Levels.of(problem.penalty.strengths).drop.size >= _MOST_LEVELS:
                 return f"the sorted penalty has more than {_MOST_LEVELS} distinct strengths"
             return None
         if isinstance(problem.penalty, GroupedPenalty):
@@ -102,12 +95,4 @@ class LinearProgramForm(CompositeForm):
     @cached_property
     def levels(self) -> Levels | None:
         """The levels of a sorted penalty."""
-        return None if self.sorted_strengths is None else _levels(self.sorted_strengths)
-
-
-def _levels(strengths: Vector) -> Levels | None:
-    drop = strengths[:-1] - strengths[1:]
-    at = np.flatnonzero(drop > 0)
-    if at.size > _MOST_LEVELS - 1:
-        return None
-    return Levels(float(strengths[-1]), drop[at], (at + 1).astype(np.float64))
+        return None if self.sorted_strengths is None else Levels.of(self.sorted_strengths)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from rectiline.problems._terms import PenaltyTerms
 
 _MARGIN = 2.0**-51  # of the few sums that are made here
+
+
+PenaltyOf = Callable[[Any, Any, Any], "PenaltyTerms"]
 
 
 class Term(NamedTuple):
@@ -43,6 +46,8 @@ class CertificateTerms(NamedTuple):
         Returns the samples' `Term` for multipliers that are all zero.
     excess : float
         Its value up to rounding.
+    violation : tuple of two float
+        The worst constraint violation, absolute and relative.
     scale : callable
         Returns the size of the losses' terms for a gap that may be one of an optimum of zero.
     radius : float
@@ -56,18 +61,9 @@ class CertificateTerms(NamedTuple):
     terms: list[Term]
     at_zero: Callable[[], Term]
     excess: float
+    violation: tuple[float, float]
     scale: Callable[[float, float], float]
     radius: float = math.inf
-
-
-class Program(Protocol):
-    """What `close` asks of a problem; shapes of coefficients are its own affair."""
-
-    def penalty_terms(self, coef: Any, q: Any, error: Any) -> PenaltyTerms:
-        """Return Omega(coef) and ``h(b) + h*(q) - q'b`` for the penalty with its bounds."""
-
-    def violation(self, coef: Any) -> tuple[float, float]:
-        """Return the worst constraint violation, absolute and relative."""
 
 
 class Closed(NamedTuple):
@@ -77,20 +73,23 @@ class Closed(NamedTuple):
     by_zero_dual: bool
 
 
-def close(program: Program, coef: Any, terms: CertificateTerms) -> Closed:
+def close(penalty_terms: PenaltyOf, coef: Any, terms: CertificateTerms) -> Closed:
     """Return the certificate of a pair whose products with X are known.
+
+    `penalty_terms` returns Omega(coef) and ``h(b) + h*(q) - q'b`` for the penalty with its bounds,
+    given coefficients, q and the error of q; shapes of coefficients are its own affair.
 
     The better of two dual bounds counts: that of the multipliers, and the one where all of them
     are zero. The latter says that no loss is below its minimum; where every sample reaches its
     minimum (separable classes, interpolation) it is the only bound there is.
     """
-    penalty = program.penalty_terms(coef, terms.q, terms.q_error)
+    penalty = penalty_terms(coef, terms.q, terms.q_error)
     primal = terms.loss + penalty.value
     gap = _sum([Term(penalty.gap, penalty.upper), *terms.terms])
     by_zero_dual = False
     if terms.excess < gap.upper:
         nothing = np.zeros_like(terms.q)
-        at_zero = program.penalty_terms(coef, nothing, nothing)
+        at_zero = penalty_terms(coef, nothing, nothing)
         other = _sum([terms.at_zero(), Term(at_zero.gap, at_zero.upper)])
         by_zero_dual = other.upper < gap.upper
         gap = other if by_zero_dual else gap
@@ -102,10 +101,9 @@ def close(program: Program, coef: Any, terms: CertificateTerms) -> Closed:
     else:  # rounding is to blame unless the bound is infinite anyway
         upper, scale = math.inf, 0.0
         rounding = math.inf if gap.value < math.inf else 0.0
-    violation = program.violation(coef)
     radius = math.inf if by_zero_dual else terms.radius
     certificate = Certificate(
-        primal, upper, *violation, rounding=rounding, scale=scale, radius=radius
+        primal, upper, *terms.violation, rounding=rounding, scale=scale, radius=radius
     )
     return Closed(certificate, by_zero_dual)
 

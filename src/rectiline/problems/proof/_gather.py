@@ -19,7 +19,7 @@ from rectiline.problems.proof._balance import (
     exact_balance,
     free_part,
 )
-from rectiline.problems.proof._close import CertificateTerms, Program, Term, close
+from rectiline.problems.proof._close import CertificateTerms, Term, close
 from rectiline.problems.proof._dual_range import moved_into_dual_range
 from rectiline.problems.proof._measure import FrozenRows, PairProducts
 from rectiline.problems.proof._numbers import UNIT, Bounded, gamma, norm_of
@@ -51,8 +51,6 @@ class Pair(NamedTuple):
         The columns on which q has to be zero.
     frozen : FrozenRows or None
         What other rows add.
-    program : Program
-        Who knows the penalty and the constraints of all rows.
     """
 
     problem: Problem
@@ -62,7 +60,6 @@ class Pair(NamedTuple):
     measured: PairProducts
     free: Indices
     frozen: FrozenRows | None
-    program: Program
 
     @property
     def q_on_penalised_columns(self) -> tuple[Vector, Vector]:
@@ -186,7 +183,7 @@ def _closed(pair: Pair, allowed_shrinkage: float) -> ClosedPair:
     rows = row_terms(problem, pair.point, pair.measured, balance, share, shrunk, pair.frozen)
     rows.terms.extend(charges)
     terms = _certificate_terms(problem, pair.b, pair.b0, q, error, rows, radius, pair.frozen)
-    certificate, by_zero_dual = close(pair.program, pair.b, terms)
+    certificate, by_zero_dual = close(problem.penalty_terms, pair.b, terms)
     return ClosedPair(certificate, pair.point, 0.0 if by_zero_dual else share, in_range)
 
 
@@ -201,6 +198,7 @@ def _certificate_terms(
     frozen: FrozenRows | None = None,
 ) -> CertificateTerms:
     """Return what `close` needs, from q in the dual range and the terms of the rows."""
+    loss, loss_error, terms, at_zero = rows
     least = problem.least_loss + (0.0 if frozen is None else frozen.least_loss)
 
     def scale(gap: float, away: float) -> float:
@@ -208,9 +206,10 @@ def _certificate_terms(
             return abs(frozen.loss_at_zero)
         return size_of_terms(problem, b, b0, gap, away)
 
-    excess = max(rows.loss - least, 0.0)
-    loss, loss_error, terms, at_zero = rows
-    return CertificateTerms(loss, loss_error, q, error, terms, at_zero, excess, scale, radius)
+    violation = problem.violation(b, None if frozen is None else frozen.coef_unit)
+    return CertificateTerms(
+        loss, loss_error, q, error, terms, at_zero, max(loss - least, 0.0), violation, scale, radius
+    )
 
 
 def small_closed(
@@ -249,7 +248,7 @@ def small_closed(
     at_zero = partial(term_at_zero, samples.rows, Bounded(at, radius))
     rows = RowTerms(loss, loss_error, [Term(*term)], at_zero)
     terms_of_all = _certificate_terms(problem, b, b0, q, error, rows)
-    certificate, by_zero_dual = close(problem, b, terms_of_all)
+    certificate, by_zero_dual = close(problem.penalty_terms, b, terms_of_all)
     is_enough = share > 1.0 - _ALLOWED_SHRINKAGE or (tol and certificate.holds(tol, math.inf))
     if is_enough or not _outside_by_rounding(problem, sample, q / share, error / share).size:
         return ClosedPair(certificate, DualPoint(sample), 0.0 if by_zero_dual else share, share)

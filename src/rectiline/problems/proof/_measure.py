@@ -46,6 +46,8 @@ class FrozenRows(NamedTuple):
         Sum of the smallest values of their losses.
     loss_at_zero : float
         Sum of the losses of all rows, listed ones as well, at zero coefficients.
+    coef_unit : ndarray of shape (n_features,)
+        What a coefficient must be to move the predictions of all rows by their typical size.
     """
 
     gradient: Vector
@@ -61,6 +63,7 @@ class FrozenRows(NamedTuple):
     gap: float
     least_loss: float
     loss_at_zero: float
+    coef_unit: Vector
 
 
 class PairProducts(NamedTuple):
@@ -139,8 +142,7 @@ def _shift(
         return None
     value, rest, error = np.zeros((3, region.rows.lower.size))
     if region.has_rows and twofold:
-        dual = np.concatenate([point.inequality, point.equality])
-        value, rest, error, _ = _core.twofold_tdot(region.stacked.design.view, dual)
+        value, rest, error, _ = _core.twofold_tdot(region.stacked.design.view, point.constraints)
     elif region.has_rows:
         value = np.asarray(region.combined(point))
         count = region.rows.c.size + region.rows.f.size

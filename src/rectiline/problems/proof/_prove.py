@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,7 +18,7 @@ from rectiline import _core
 from rectiline._typing import Vector
 from rectiline.problems._certificate import ZERO_LEVEL, Certificate, DualPoint
 from rectiline.problems.proof._balance import balanced_on
-from rectiline.problems.proof._close import Program
+from rectiline.problems.proof._close import Closed
 from rectiline.problems.proof._gather import ClosedPair, Pair, best_closed, small_closed
 from rectiline.problems.proof._measure import FrozenRows, PairProducts, measure
 
@@ -28,12 +28,15 @@ if TYPE_CHECKING:
 _RELATIVE_GAP_OF_PLAIN_DOUBLES = 1e-12  # below this they seldom prove enough
 _MARGIN_OF_ROUNDING = 10.0  # errors of q may have shrunk the dual point, which adds to the gap
 
+Dual = TypeVar("Dual")
+AnyClosed = TypeVar("AnyClosed", ClosedPair, Closed)
 
-class Proof(NamedTuple):
+
+class Proof(NamedTuple, Generic[Dual]):
     """A certificate and the repaired multipliers behind it."""
 
     certificate: Certificate
-    dual: DualPoint
+    dual: Dual
 
 
 class Candidate(Protocol):
@@ -59,7 +62,7 @@ def prove(
     intercept: float = 0.0,
     dual: DualPoint | ArrayLike | None = None,
     tol: float | None = None,
-) -> Proof:
+) -> Proof[DualPoint]:
     """Return the certificate of a pair together with the repaired multipliers behind it.
 
     Parameters are those of `Problem.certify`, and `tol`: products are computed again in twofold
@@ -69,7 +72,7 @@ def prove(
     b, b0 = problem.checked_point(coef, intercept)
     if dual is None:
         dual = DualPoint(problem.rows.slopes(problem.design.dot(b) + b0))
-    point = _inside_boxes(problem, dual)
+    point = inside_boxes(problem, dual)
     best: ClosedPair | None = None
     for twofold in (False, True):
         if twofold or tol is None or tol >= _RELATIVE_GAP_OF_PLAIN_DOUBLES:
@@ -88,7 +91,7 @@ def prove(
 @np.errstate(all="ignore")
 def prove_many(
     problems: Sequence[Problem], candidates: Sequence[Candidate], tol: float | None = None
-) -> list[Proof]:
+) -> list[Proof[DualPoint]]:
     """Return `prove` of one candidate for each problem; all problems share their data.
 
     One product of X with many vectors costs far less than many products with one.
@@ -110,7 +113,7 @@ def prove_many(
     points = []
     for problem, one, z, (_, b0) in zip(problems, candidates, Z, pairs, strict=True):
         dual = DualPoint(rows.slopes(z + b0)) if one.dual is None else one.dual
-        points.append(balanced(problem, _inside_boxes(problem, dual)))
+        points.append(balanced(problem, inside_boxes(problem, dual)))
     images = design.tdot_many(np.array([point.sample for point in points]))
     parts = zip(problems, pairs, points, Z, images, strict=True)
     return [
@@ -119,7 +122,7 @@ def prove_many(
     ]
 
 
-def _proof(closed: ClosedPair) -> Proof:
+def _proof(closed: ClosedPair) -> Proof[DualPoint]:
     return Proof(closed.certificate, closed.point.scaled(closed.share))
 
 
@@ -131,7 +134,6 @@ def closed_pair(
     products: tuple[Vector, Vector],
     tol: float | None = None,
     frozen: FrozenRows | None = None,
-    program: Program | None = None,
 ) -> ClosedPair:
     """Return a pair with its certificate, in the precision that `tol` asks for.
 
@@ -147,26 +149,31 @@ def closed_pair(
     tol : float, optional
     frozen : FrozenRows, optional
         Rows beside those that are listed.
-    program : Program, optional
-        Who knows the penalty and the constraints, by default `problem`.
     """
-    free = problem.terms.free_columns
 
-    def closed(measure_at: Callable[[DualPoint], PairProducts]) -> ClosedPair:
-        pair = Pair(problem, b, b0, point, measure_at(point), free, frozen, program or problem)
-        return best_closed(pair, measure_at, tol)
+    def closed(twofold: bool) -> ClosedPair:
+        def measure_at(moved: DualPoint) -> PairProducts:
+            if twofold:
+                return measure(problem, b, b0, moved, frozen=frozen)
+            z, image = products
+            image = image if moved is point else problem.design.tdot(moved.sample)
+            return measure(problem, b, b0, moved, (z, image), frozen)
 
-    def plain(moved: DualPoint) -> PairProducts:
-        z, image = products
-        image = image if moved is point else problem.design.tdot(moved.sample)
-        return measure(problem, b, b0, moved, (z, image), frozen=frozen)
+        free = problem.terms.free_columns
+        return best_closed(
+            Pair(problem, b, b0, point, measure_at(point), free, frozen), measure_at, tol
+        )
 
-    found = closed(plain)
-    if is_undecided(found.certificate, tol):
-        better = closed(lambda moved: measure(problem, b, b0, moved, frozen=frozen))
-        if not better.certificate.gap > found.certificate.gap:
-            return better
-    return found
+    return in_enough_digits(closed, tol)
+
+
+def in_enough_digits(closed: Callable[[bool], AnyClosed], tol: float | None) -> AnyClosed:
+    """Return a certificate by plain doubles, or by twofold arithmetic where that may decide."""
+    found = closed(False)
+    if not is_undecided(found.certificate, tol):
+        return found
+    better = closed(True)
+    return found if better.certificate.gap > found.certificate.gap else better
 
 
 def is_undecided(certificate: Certificate, tol: float | None) -> bool:
@@ -186,7 +193,7 @@ def is_undecided(certificate: Certificate, tol: float | None) -> bool:
     return plain <= target + _MARGIN_OF_ROUNDING * certificate.rounding
 
 
-def _inside_boxes(problem: Problem, dual: DualPoint | ArrayLike) -> DualPoint:
+def inside_boxes(problem: Problem, dual: DualPoint | ArrayLike) -> DualPoint:
     """Return a private copy of the dual point with every multiplier in its own range."""
     region, n = problem.terms.region, problem.n_samples
     if not isinstance(dual, DualPoint):

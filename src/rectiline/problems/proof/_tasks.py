@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from rectiline._typing import Matrix, Vector
-from rectiline.problems._certificate import Certificate, DualPoint
-from rectiline.problems._common_part import feasible_dual
+from rectiline.problems._certificate import DualPoint
+from rectiline.problems._common_part import balance_common_part
 from rectiline.problems.proof._balance import RADIUS, exact_balance
 from rectiline.problems.proof._close import CertificateTerms, Closed, Term, close
 from rectiline.problems.proof._measure import PairProducts, measure
 from rectiline.problems.proof._numbers import gamma
-from rectiline.problems.proof._prove import is_undecided
+from rectiline.problems.proof._prove import Proof, in_enough_digits, inside_boxes
 from rectiline.problems.proof._rows import RowTerms, row_terms, size_of_terms
 
 if TYPE_CHECKING:
@@ -27,13 +28,6 @@ _FREE_TOLERANCE = 1e-13  # what may be left of a sum that must be zero, relative
 _NO_COLUMNS = np.zeros(0, dtype=np.intp)
 
 
-class TaskProof(NamedTuple):
-    """A certificate and the repaired multipliers of every task behind it."""
-
-    certificate: Certificate
-    dual: list[DualPoint]
-
-
 @np.errstate(all="ignore")  # what overflows is not finite, and proves nothing
 def prove_tasks(
     problem: MultiTaskProblem,
@@ -41,7 +35,7 @@ def prove_tasks(
     intercept: ArrayLike | None = None,
     dual: Sequence[DualPoint | ArrayLike] | None = None,
     tol: float | None = None,
-) -> TaskProof:
+) -> Proof[list[DualPoint]]:
     """Return the certificate of a pair together with the repaired multipliers behind it.
 
     Parameters are those of `MultiTaskProblem.certify` and, for `tol`, of `prove`.
@@ -51,42 +45,49 @@ def prove_tasks(
     z = [task.design.dot(u) for task, u in zip(tasks, columns)]
     if dual is None:
         dual = [DualPoint(task.rows.slopes(zt + b0)) for task, zt, b0 in zip(tasks, z, b)]
-    points, left = feasible_dual(tasks, dual, problem.fit_intercept, problem.center)
+    if len(dual) != len(tasks):
+        raise ValueError(f"dual must hold one entry per task, {len(tasks)}; got {len(dual)}.")
+    points = list(map(inside_boxes, tasks, dual))
+    for task, point in zip(tasks, points):
+        if task.fit_intercept:
+            task.rows.balance(point.sample)
+    left = 0.0
+    if problem.center:
+        target = np.zeros(problem.n_features)
+        for task, point in zip(tasks, points):
+            target += task.terms.region.combined(point)
+        moved, left = balance_common_part(tasks, [p.sample for p in points], target)
+        points = [replace(p, sample=g) for p, g in zip(points, moved)]
     pairs = list(zip(tasks, columns, b, points))
 
-    def plain(k: int) -> PairProducts:
-        task, u, b0, p = pairs[k]
-        return measure(task, u, b0, p, (z[k], task.design.tdot(p.sample)))
+    def closed(twofold: bool) -> Closed:
+        measured = [
+            measure(*pair, None if twofold else (zt, pair[0].design.tdot(pair[3].sample)))
+            for pair, zt in zip(pairs, z)
+        ]
+        return _closed(problem, U, pairs, measured, left)
 
-    def twofold(k: int) -> PairProducts:
-        task, u, b0, p = pairs[k]
-        return measure(task, u, b0, p)
-
-    closed = _closed(problem, U, pairs, plain, left)
-    if is_undecided(closed.certificate, tol):
-        better = _closed(problem, U, pairs, twofold, left)
-        closed = closed if better.certificate.gap > closed.certificate.gap else better
-    if closed.by_zero_dual:
+    found = in_enough_digits(closed, tol)
+    if found.by_zero_dual:
         points = [task.zero_dual() for task in tasks]
-    return TaskProof(closed.certificate, points)
+    return Proof(found.certificate, points)
 
 
 def _closed(
     problem: MultiTaskProblem,
     U: Matrix,
     pairs: list[tuple[Task, Vector, float, DualPoint]],
-    measure_task: Callable[[int], PairProducts],
+    measured: list[PairProducts],
     left: float,
 ) -> Closed:
-    """Return the certificate of a pair; `measure_task` computes what is needed of a task."""
+    """Return the certificate of a pair; `left` is what the common part lacks of a balance."""
     rows: list[RowTerms] = []
     q, error = np.empty((2, len(pairs), problem.n_features))
     radius = math.inf
     for k, (task, u, b0, point) in enumerate(pairs):
-        measured = measure_task(k)
-        balance = exact_balance(task, u, b0, point, _NO_COLUMNS, measured)
-        rows.append(row_terms(task, point, measured, balance))
-        q[k], error[k] = measured.q
+        balance = exact_balance(task, u, b0, point, _NO_COLUMNS, measured[k])
+        rows.append(row_terms(task, point, measured[k], balance))
+        q[k], error[k] = measured[k].q
         if balance.moves is not None:
             error[k] += balance.moves.q_error
         radius = min(radius, balance.radius)
@@ -115,7 +116,8 @@ def _closed(
         terms=terms,
         at_zero=at_zero,
         excess=max(loss - problem.least_loss, 0.0),
+        violation=problem.violation(U),
         scale=lambda *level: sum(size_of_terms(one, u, b0, *level) for one, u, b0, _ in pairs),
         radius=radius,
     )
-    return close(problem, U, certified)
+    return close(problem.penalty_terms, U, certified)

@@ -13,7 +13,8 @@ import numpy as np
 
 from rectiline._typing import Vector
 from rectiline.problems import Problem
-from rectiline.problems.blocks import BlockProof, SplitDual, Totals, prove_answers
+from rectiline.problems.blocks import SplitDual, Totals, prove_answers
+from rectiline.problems.proofs import Proof
 from rectiline.solvers.rows._draw import RowSample, draw_block, drawing_for_later
 
 _FORMAT = 1
@@ -24,7 +25,7 @@ class EarlierAnswer(NamedTuple):
 
     coef: Vector
     intercept: float
-    proof: BlockProof
+    proof: Proof[SplitDual]
     sample: RowSample | None  # of all rows, which the same pass has drawn; to be held
 
 
