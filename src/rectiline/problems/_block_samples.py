@@ -167,10 +167,10 @@ class BlockSamples:
 
         `rows` are their numbers if the block holds copies of rows that were picked.
         """
-        *numbers, index = self.encoding.encode(block, rows)
+        direction, offset, weight, index = self.encoding.encode(block, rows)
         if block.is_tensor:
-            numbers = [part.cpu().numpy() for part in numbers]
-        return Samples(self.losses, index, *numbers, self.fit_intercept)
+            direction, offset, weight = (one.cpu().numpy() for one in (direction, offset, weight))
+        return Samples(self.losses, index, direction, offset, weight, self.fit_intercept)
 
     def with_loss(self, loss: str | Loss) -> BlockSamples:
         """Return the samples under another loss of the same kind."""

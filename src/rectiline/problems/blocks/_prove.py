@@ -18,7 +18,7 @@ from rectiline.problems._certificate import Certificate, DualPoint
 from rectiline.problems._problem import Problem
 from rectiline.problems.blocks._dual import SplitDual
 from rectiline.problems.blocks._pass import NearRows, PassState, Query, Totals, run_pass
-from rectiline.problems.proof._measure import FrozenRows
+from rectiline.problems.proof._measure import FrozenRows, Pair
 from rectiline.problems.proof._numbers import UNIT
 from rectiline.problems.proof._prove import Proof, balanced, closed_pair, inside_boxes
 
@@ -139,8 +139,8 @@ def judge(
     point = inside_boxes(near, DualPoint(values, dual.inequality, dual.equality))
     if point.sample.size:
         point = balanced(near, point, frozen)
-    products = near.design.dot(coef), near.design.tdot(point.sample)
-    closed = closed_pair(near, coef, intercept, point, products, tol, frozen)
+    free, z = near.terms.free_columns, near.design.dot(coef)
+    closed = closed_pair(Pair(near, coef, intercept, point, free, z, frozen=frozen), tol)
     made = replace(
         dual,
         values=closed.point.sample if closed.share else np.zeros_like(point.sample),

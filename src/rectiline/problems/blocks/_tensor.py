@@ -51,8 +51,10 @@ class TensorCurve:
 
         real = (curve.left != curve.right) | (np.diff(curve.curvature) != 0)
         parts = (curve.knots, curve.knots[real], *curve.anchors, curve.curvature)
-        sent = [torch.tensor(part, dtype=torch.float64, device=device) for part in parts]
-        return cls(*sent, *curve.domain(), is_straight=not curve.curvature.any())
+        sent: list[Any] = [torch.tensor(one, dtype=torch.float64, device=device) for one in parts]
+        knots, bends, at, value, slope, curvature = sent
+        is_straight = not curve.curvature.any()
+        return cls(knots, bends, at, value, slope, curvature, *curve.domain(), is_straight)
 
     def piece(self, t: Any) -> Any:
         """Return the number of knots strictly below t."""
@@ -114,7 +116,8 @@ def _run_query(block: Block, query: Query, state: PassState) -> Answer:
     import torch
 
     device = block.X.device
-    curve = TensorCurve.of(query.samples.losses[0].curve, device)
+    samples: Any = query.samples
+    curve = TensorCurve.of(samples.losses[0].curve, device)
     if _fits_kernel(block, query, curve):
         return _run_kernel(block, query, curve, state)
     step = max(1, _ENTRIES // block.X.shape[1])
@@ -148,8 +151,8 @@ def _run_query(block: Block, query: Query, state: PassState) -> Answer:
     if "curvature" in numbers:
         numbers["curvature"] = np.ravel(numbers["curvature"])
     if not all(np.isfinite(value).all() for value in numbers.values()):
-        refuse(block, query.samples)
-    return Answer(numbers, near_rows(block, query.samples, at, state.copies), float(at_zero))
+        refuse(block, samples)
+    return Answer(numbers, near_rows(block, samples, at, state.copies), float(at_zero))
 
 
 def _fits_kernel(block: Block, query: Query, curve: TensorCurve) -> bool:
@@ -252,7 +255,8 @@ class _TensorPart:
         part = block.take(some)
         self.X = part.X.double()
         start = block.start + (int(some.start) if isinstance(some, slice) else 0)
-        encoded = query.samples.encoding.encode(replace(part, start=start))
+        samples: Any = query.samples
+        encoded = samples.encoding.encode(replace(part, start=start))
         self.direction, self.offset, self.weight, _ = encoded
         self.t = self._arguments(query.coef, query.intercept)
         self.piece = curve.piece(self.t)

@@ -23,7 +23,7 @@ from rectiline._polling import checkpoint
 from rectiline._typing import Indices, Vector
 from rectiline.backends import Design
 from rectiline.problems._certificate import DualPoint
-from rectiline.problems.proof._measure import FrozenRows, PairProducts
+from rectiline.problems.proof._measure import FrozenRows, Pair
 from rectiline.problems.proof._numbers import UNIT, gamma
 from rectiline.problems.proof._sparse_system import SparseNormalSystem
 
@@ -35,6 +35,7 @@ _UP = 1 + 4 * UNIT  # rounds a bound up after a few operations
 _COLUMNS_TO_STAY_SPARSE = 32  # a dense copy of fewer columns costs next to nothing
 _ENTRIES_TO_STAY_SPARSE = 1_000_000
 _ROUNDS = 3  # of weighted sums over the columns, as a rule; products of rows are known once
+_NO_COLUMNS = np.zeros(0, dtype=np.intp)
 # The last free columns of a design: every certificate of a run asks for the same ones.
 _sparse_parts: WeakKeyDictionary[Design, tuple[Indices, Design]] = WeakKeyDictionary()
 
@@ -155,7 +156,7 @@ class ConstraintMultipliers(NamedTuple):
     ) -> ConstraintMultipliers | None:
         """Return the rows for some columns, or None without constraint rows or for many entries."""
         region, design = problem.terms.region, problem.design
-        dual = np.concatenate([point.inequality, point.equality])
+        dual = point.constraints
         places, largest = np.flatnonzero(dual), float(np.max(np.abs(point.sample), initial=0.0))
         is_small = (design.n_samples + places.size) * columns.size <= _ENTRIES_TO_STAY_SPARSE
         if not (places.size and columns.size and largest > 0.0 and is_small):
@@ -176,7 +177,7 @@ class ConstraintMultipliers(NamedTuple):
     def placed(self, point: DualPoint, moved: Vector) -> DualPoint:
         """Return the dual point with moved multipliers."""
         n, m = point.sample.size, point.inequality.size
-        dual = np.concatenate([point.inequality, point.equality])
+        dual = point.constraints
         dual[self.places] = self.scale * moved[n:]
         return DualPoint(moved[:n].copy(), dual[:m], dual[m:])
 
@@ -236,46 +237,36 @@ def balanced_on(
     return point
 
 
-def exact_balance(
-    problem: Problem,
-    b: Vector,
-    b0: float,
-    point: DualPoint,
-    free: Indices,
-    measured: PairProducts,
-    outside: Indices | None = None,
-    excess: Vector | None = None,
-) -> Balance:
-    """Return what it takes to balance `free` columns and the intercept exactly.
+def exact_balance(pair: Pair, outside: Indices = _NO_COLUMNS) -> Balance:
+    """Return what it takes to balance the free columns and the intercept exactly.
 
-    With `outside`, q moves on these columns as well, by up to `excess`.
+    On the columns `outside`, q moves into the range that the penalty allows as well.
     """
-    columns = free if outside is None else np.append(free, outside)
+    problem, free, (q, error), total = pair.problem, pair.free, pair.measured.q, pair.measured.total
+    columns = np.append(free, outside)
     left = np.zeros(columns.size + problem.fit_intercept)
-    if free.size:
-        left[: free.size] = (np.abs(measured.q.value[free]) + measured.q.error[free]) * _UP
-    if excess is not None:
-        left[free.size : columns.size] = excess
+    left[: free.size] = np.abs(q[free]) + error[free]
+    if outside.size:
+        low, high = problem.columns.dual_range
+        excess = np.maximum(np.maximum(q - high, low - q), 0.0)
+        left[free.size : columns.size] = (error + excess)[outside]
     if problem.fit_intercept:
-        left[-1] = (abs(measured.total[0]) + measured.total[1]) * _UP
+        left[-1] = abs(total[0]) + total[1]
     if not left.any():
         return Balance()
-    moves = exact_moves(problem, point, columns, left)
-    if moves is None:
-        return _charge_for_imbalance(problem, b, b0, free, measured)
-    return Balance(moves)
+    moves = exact_moves(problem, pair.point, columns, left * _UP)
+    return _charge_for_imbalance(pair) if moves is None else Balance(moves)
 
 
-def _charge_for_imbalance(
-    problem: Problem, b: Vector, b0: float, free: Indices, measured: PairProducts
-) -> Balance:
+def _charge_for_imbalance(pair: Pair) -> Balance:
     """Return what is charged for columns and an intercept that are not balanced exactly."""
-    left = (np.abs(measured.q.value) + measured.q.error)[free]
-    charge = float(left @ (RADIUS * np.maximum(np.abs(b), problem.coef_unit)[free]))
+    problem, free, (q, error), total = pair.problem, pair.free, pair.measured.q, pair.measured.total
+    largest = RADIUS * np.maximum(np.abs(pair.b), problem.coef_unit)
+    charge = float((np.abs(q) + error)[free] @ largest[free])
     if problem.fit_intercept:
         offset = float(np.max(np.abs(problem.offset), initial=0.0))
-        largest = RADIUS * max(abs(b0), offset, problem.argument_scale)
-        charge += (abs(measured.total[0]) + measured.total[1]) * largest
+        most = RADIUS * max(abs(pair.b0), offset, problem.argument_scale)
+        charge += (abs(total[0]) + total[1]) * most
     return Balance(charge=charge * (1 + gamma(free.size)), radius=RADIUS)
 
 

@@ -49,8 +49,7 @@ def moved_into_dual_range(
         point = replace(dual, sample=dual.sample.copy())
         problem.rows.balance(point.sample)
     for _ in range(_ROUNDS):
-        combined = np.broadcast_to(region.combined(point), problem.columns.l1.shape)
-        q = combined - problem.design.tdot(point.sample)
+        q = region.combined(point) - problem.design.tdot(point.sample)
         low, high = _inner_range(problem, point, q, error)
         outside = np.flatnonzero((q > high) | (q < low))
         if moved and not np.setdiff1d(outside, chosen).size:

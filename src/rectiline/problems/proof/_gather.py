@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -19,9 +18,9 @@ from rectiline.problems.proof._balance import (
     exact_balance,
     free_part,
 )
-from rectiline.problems.proof._close import CertificateTerms, Term, close
+from rectiline.problems.proof._close import CertificateTerms, Closed, Term, close
 from rectiline.problems.proof._dual_range import moved_into_dual_range
-from rectiline.problems.proof._measure import FrozenRows, PairProducts
+from rectiline.problems.proof._measure import Pair
 from rectiline.problems.proof._numbers import UNIT, Bounded, gamma, norm_of
 from rectiline.problems.proof._rows import RowTerms, row_terms, size_of_terms, term_at_zero
 
@@ -35,50 +34,6 @@ _ROOM_AT_ENDS = 2.0**-36  # by this share multipliers shrink where too few can m
 _SHARE_OF_TOL_FOR_ROOM = 2.0**-4  # shrinking adds about as much to the relative gap
 _ROUNDED_SHARE = 2.0**-46  # of the terms of q: what rounding of multipliers may change
 _WORK_FOR_ONE_CALL = 2_000_000  # entries times columns; from there on there may be no time for it
-
-
-class Pair(NamedTuple):
-    """Coefficients and a dual point of a problem, and what is known about them.
-
-    Attributes
-    ----------
-    problem : Problem
-        Its rows are those that are listed.
-    b, b0 : ndarray and float
-    point : DualPoint
-    measured : PairProducts
-    free : ndarray of int
-        The columns on which q has to be zero.
-    frozen : FrozenRows or None
-        What other rows add.
-    """
-
-    problem: Problem
-    b: Vector
-    b0: float
-    point: DualPoint
-    measured: PairProducts
-    free: Indices
-    frozen: FrozenRows | None
-
-    @property
-    def q_on_penalised_columns(self) -> tuple[Vector, Vector]:
-        """q and its error with zeros on the columns that are balanced exactly."""
-        if not self.free.size:
-            return self.measured.q
-        q, error = self.measured.q.value.copy(), self.measured.q.error.copy()
-        q[self.free] = error[self.free] = 0.0
-        return q, error
-
-    @property
-    def lacks_room(self) -> bool:
-        """Whether too few multipliers for the free columns are inside their boxes."""
-        if self.frozen is not None or not self.free.size:
-            return False
-        (low, high), g = self.problem.dual_boxes, self.point.sample
-        inside = ((low < g) & (g < high)).astype(np.float64)
-        is_short = inside.sum() < self.free.size
-        return is_short or not self.problem.design.column_squares(inside)[self.free].all()
 
 
 class ClosedPair(NamedTuple):
@@ -100,10 +55,8 @@ class ClosedPair(NamedTuple):
     in_range: float
 
 
-def best_closed(
-    pair: Pair, measure: Callable[[DualPoint], PairProducts], tol: float | None
-) -> ClosedPair:
-    """Return the closed pair; `measure` computes what is needed of another dual point.
+def best_closed(pair: Pair, tol: float | None) -> ClosedPair:
+    """Return the closed pair.
 
     Multipliers that are outside the penalty's dual range by rounding are shrunk where the
     certificate then holds to `tol`; else exact ones inside are shown to exist, which takes longer.
@@ -116,16 +69,13 @@ def best_closed(
         if not wrong.size:
             break
         free = np.union1d(pair.free, wrong)
-        point = balanced_on(problem, pair.point, free, pair.frozen)
-        pair = pair._replace(point=point, measured=measure(point), free=free)
+        pair = pair.with_point(balanced_on(problem, pair.point, free, pair.frozen), free)
     if problem.has_linear_term:
-        return _closed_with_linear_term(pair, measure, tol)
+        return _closed_with_linear_term(pair, tol)
     found = _closed_without_linear_term(pair, tol)
     if found.certificate.radius < math.inf and pair.lacks_room:
         room = max(_ROOM_AT_ENDS, _SHARE_OF_TOL_FOR_ROOM * (tol or 0.0))
-        point = pair.point.scaled(1.0 - room)
-        moved = pair._replace(point=point, measured=measure(point))
-        other = _closed_without_linear_term(moved, tol)
+        other = _closed_without_linear_term(pair.with_point(pair.point.scaled(1.0 - room)), tol)
         holds = not tol or other.certificate.holds(tol, math.inf)
         if other.certificate.radius == math.inf and holds:
             return other
@@ -133,19 +83,16 @@ def best_closed(
 
 
 def _closed_without_linear_term(pair: Pair, tol: float | None) -> ClosedPair:
-    problem, sample = pair.problem, pair.point.sample
     if tol:
         found = _closed(pair, allowed_shrinkage=1.0)
         if found.in_range > 1.0 - _ALLOWED_SHRINKAGE or found.certificate.holds(tol, math.inf):
             return found
-        if not _outside_by_rounding(problem, sample, *pair.q_on_penalised_columns).size:
+        if not _outside_by_rounding(pair, *pair.q_on_penalised_columns).size:
             return found
     return _closed(pair, _ALLOWED_SHRINKAGE)
 
 
-def _closed_with_linear_term(
-    pair: Pair, measure: Callable[[DualPoint], PairProducts], tol: float | None
-) -> ClosedPair:
+def _closed_with_linear_term(pair: Pair, tol: float | None) -> ClosedPair:
     """Return the closed pair where a linear term keeps the multipliers from shrinking.
 
     Such a term has one slope, so that its multiplier cannot shrink with the others. Where q is not
@@ -158,7 +105,7 @@ def _closed_with_linear_term(
     point = moved_into_dual_range(pair.problem, pair.point, error, pair.free)
     if point is None:
         return found
-    moved = _closed(pair._replace(point=point, measured=measure(point)), _ALLOWED_SHRINKAGE)
+    moved = _closed(pair.with_point(point), _ALLOWED_SHRINKAGE)
     gaps = [
         one.certificate.gap - (one.certificate.rounding if tol else 0.0) for one in (found, moved)
     ]
@@ -172,44 +119,43 @@ def _closed(pair: Pair, allowed_shrinkage: float) -> ClosedPair:
 
     Less where no exact multipliers inside the dual range are found nearby.
     """
-    problem = pair.problem
     q, error, balance, in_range, shrunk = _q_in_dual_range(pair, allowed_shrinkage)
     share, radius, charges = in_range, balance.radius, []
-    if share != 1.0 and problem.has_linear_term:
-        q, error, charge = _clipped(problem, pair.b, q, error, share)
+    if share != 1.0 and pair.problem.has_linear_term:
+        q, error, charge = _clipped(pair, q, error, share)
         charges, share, radius, shrunk = [charge], 1.0, RADIUS, 0.0
     elif share != 1.0:
         q, error = share * q, share * error + 2 * UNIT * np.abs(q)
-    rows = row_terms(problem, pair.point, pair.measured, balance, share, shrunk, pair.frozen)
+    rows = row_terms(pair, balance, share, shrunk)
     rows.terms.extend(charges)
-    terms = _certificate_terms(problem, pair.b, pair.b0, q, error, rows, radius, pair.frozen)
-    certificate, by_zero_dual = close(problem.penalty_terms, pair.b, terms)
+    certificate, by_zero_dual = _certificate(pair, q, error, rows, radius)
     return ClosedPair(certificate, pair.point, 0.0 if by_zero_dual else share, in_range)
 
 
-def _certificate_terms(
-    problem: Problem,
-    b: Vector,
-    b0: float,
-    q: Vector,
-    error: Vector,
-    rows: RowTerms,
-    radius: float = math.inf,
-    frozen: FrozenRows | None = None,
-) -> CertificateTerms:
-    """Return what `close` needs, from q in the dual range and the terms of the rows."""
-    loss, loss_error, terms, at_zero = rows
+def _certificate(
+    pair: Pair, q: Vector, error: Vector, rows: RowTerms, radius: float = math.inf
+) -> Closed:
+    """Return the certificate from q in the dual range and the terms of the rows."""
+    problem, b, frozen = pair.problem, pair.b, pair.frozen
     least = problem.least_loss + (0.0 if frozen is None else frozen.least_loss)
 
     def scale(gap: float, away: float) -> float:
         if frozen is not None:
             return abs(frozen.loss_at_zero)
-        return size_of_terms(problem, b, b0, gap, away)
+        return size_of_terms(problem, b, pair.b0, gap, away)
 
-    violation = problem.violation(b, None if frozen is None else frozen.coef_unit)
-    return CertificateTerms(
-        loss, loss_error, q, error, terms, at_zero, max(loss - least, 0.0), violation, scale, radius
+    terms = CertificateTerms(
+        *rows[:2],
+        q=q,
+        q_error=error,
+        terms=rows.terms,
+        at_zero=rows.at_zero,
+        excess=max(rows.loss - least, 0.0),
+        violation=problem.violation(b, None if frozen is None else frozen.coef_unit),
+        scale=scale,
+        radius=radius,
     )
+    return close(problem.penalty_terms, b, terms)
 
 
 def small_closed(
@@ -247,11 +193,11 @@ def small_closed(
     (loss, loss_error, *term), share, sample, (at, radius, q, error) = found
     at_zero = partial(term_at_zero, samples.rows, Bounded(at, radius))
     rows = RowTerms(loss, loss_error, [Term(*term)], at_zero)
-    terms_of_all = _certificate_terms(problem, b, b0, q, error, rows)
-    certificate, by_zero_dual = close(problem.penalty_terms, b, terms_of_all)
+    pair = Pair(problem, b, b0, DualPoint(sample), free, None)
+    certificate, by_zero_dual = _certificate(pair, q, error, rows)
     is_enough = share > 1.0 - _ALLOWED_SHRINKAGE or (tol and certificate.holds(tol, math.inf))
-    if is_enough or not _outside_by_rounding(problem, sample, q / share, error / share).size:
-        return ClosedPair(certificate, DualPoint(sample), 0.0 if by_zero_dual else share, share)
+    if is_enough or not _outside_by_rounding(pair, q / share, error / share).size:
+        return ClosedPair(certificate, pair.point, 0.0 if by_zero_dual else share, share)
     return None
 
 
@@ -266,24 +212,24 @@ class _Placed(NamedTuple):
 
 
 def _q_in_dual_range(pair: Pair, allowed_shrinkage: float) -> _Placed:
-    problem, sample = pair.problem, pair.point.sample
+    problem = pair.problem
     q, error = pair.q_on_penalised_columns
-    outside = _outside_by_rounding(problem, sample, q, error, allowed_shrinkage)
-    balance = _exact_balance_of(pair, outside)
+    outside = _outside_by_rounding(pair, q, error, allowed_shrinkage)
+    balance = exact_balance(pair, outside)
     if outside.size and balance.moves is None:
         outside = outside[:0]
-        balance = _exact_balance_of(pair, outside)
+        balance = exact_balance(pair)
     for rounds_left in reversed(range(_ROUNDS_OF_EXACT_MOVES + 1)):
         known, off = q.copy(), error.copy()
         if balance.moves is not None:
             off += balance.moves.q_error
             off[pair.free] = 0.0
         known[outside] = off[outside] = 0.0  # moves bring them inside
-        more = _outside_by_rounding(problem, sample, known, off, allowed_shrinkage)
+        more = _outside_by_rounding(pair, known, off, allowed_shrinkage)
         if not (more.size and rounds_left):
             break
         wider = np.union1d(outside, more)
-        found = _exact_balance_of(pair, wider)
+        found = exact_balance(pair, wider)
         if found.moves is None:
             break
         balance, outside = found, wider
@@ -301,24 +247,8 @@ def _q_in_dual_range(pair: Pair, allowed_shrinkage: float) -> _Placed:
     return _Placed(q, error, balance, share, shrunk)
 
 
-def _exact_balance_of(pair: Pair, outside: Indices) -> Balance:
-    """Return what it takes to balance free columns, and to bring q inside on others, exactly."""
-    problem, b, b0, point, measured, free, *_ = pair
-    if not outside.size:
-        return exact_balance(problem, b, b0, point, free, measured)
-    low, high = problem.columns.dual_range
-    q, error = measured.q
-    excess = error + np.maximum(np.maximum(q - high, low - q), 0.0)
-    left = excess[outside] * (1 + 4 * UNIT)
-    return exact_balance(problem, b, b0, point, free, measured, outside, left)
-
-
 def _outside_by_rounding(
-    problem: Problem,
-    sample: Vector,
-    q: Vector,
-    error: Vector,
-    allowed_shrinkage: float = _ALLOWED_SHRINKAGE,
+    pair: Pair, q: Vector, error: Vector, allowed_shrinkage: float = _ALLOWED_SHRINKAGE
 ) -> Indices:
     """Return columns where q may leave the dual range by what rounding explains.
 
@@ -326,7 +256,7 @@ def _outside_by_rounding(
     exact multipliers nearby have q inside. `error` may contain what the balance of other columns
     changes.
     """
-    nothing = np.zeros(0, dtype=np.intp)
+    problem, sample, nothing = pair.problem, pair.point.sample, np.zeros(0, dtype=np.intp)
     if not problem.is_separable or problem.columns.strongly_convex:
         return nothing
     if problem.terms.safe_share(q, error) > 1.0 - allowed_shrinkage:
@@ -339,13 +269,12 @@ def _outside_by_rounding(
     return np.flatnonzero(excess + error > 0)
 
 
-def _clipped(
-    problem: Problem, b: Vector, q: Vector, error: Vector, share: float
-) -> tuple[Vector, Vector, Term]:
+def _clipped(pair: Pair, q: Vector, error: Vector, share: float) -> tuple[Vector, Vector, Term]:
     """Return a point of the dual range near q, its error, and what is charged for the distance.
 
     Among coefficients up to the radius of the certificate that is at most distance times size.
     """
+    problem = pair.problem
     if problem.is_separable:
         low, high = problem.columns.dual_range
         outside = (q + error > high) | (q - error < low)
@@ -357,6 +286,6 @@ def _clipped(
         inside, left = share * q, share * error + 2 * UNIT * np.abs(q)
         distance = np.abs(q - inside) + (1.0 - share) * error
         plain = (1.0 - problem.terms.safe_share(q, np.zeros(q.size))) * np.abs(q)
-    sizes = RADIUS * np.maximum(np.abs(b), problem.coef_unit)
+    sizes = RADIUS * np.maximum(np.abs(pair.b), problem.coef_unit)
     upper = float(distance @ sizes) * (1 + gamma(q.size))
     return inside, left, Term(min(float(plain @ sizes), upper), upper)

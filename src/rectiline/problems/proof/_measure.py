@@ -7,14 +7,16 @@ off by little more than the rounding of the result.
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from rectiline import _core
 from rectiline._costs import SECONDS_PER_ENTRY
+from rectiline._lazy import cached_property
 from rectiline._polling import checkpoint
-from rectiline._typing import Vector
+from rectiline._typing import Indices, Vector
 from rectiline.problems._certificate import DualPoint
 from rectiline.problems.proof._numbers import UNIT, Bounded, gamma, or_infinite
 
@@ -87,51 +89,92 @@ class PairProducts(NamedTuple):
     total: tuple[float, float]
 
 
-def measure(
-    problem: Problem,
-    b: Vector,
-    b0: float,
-    point: DualPoint,
-    products: tuple[Vector, Vector] | None = None,
-    frozen: FrozenRows | None = None,
-) -> PairProducts:
-    """Return the numbers of a pair.
+@dataclass(frozen=True, eq=False)
+class Pair:
+    """Coefficients and a dual point of a problem, to be measured in plain or twofold arithmetic.
 
-    Parameters
+    Attributes
     ----------
     problem : Problem
+        Its rows are those that are listed.
     b, b0 : ndarray and float
-        Coefficients and intercept.
     point : DualPoint
         Multipliers inside their boxes.
-    products : tuple of ndarray, optional
-        ``X b`` and ``X'g`` in plain doubles; without them twofold arithmetic is used.
-    frozen : FrozenRows, optional
-        Rows beside those of the problem.
+    free : ndarray of int
+        The columns on which q has to be zero.
+    z : ndarray or None
+        ``X b`` in plain doubles; None asks for twofold arithmetic.
+    image : ndarray or None
+        ``X'g`` in plain doubles, where it is known.
+    frozen : FrozenRows or None
+        What other rows add.
     """
-    design, region = problem.design, problem.terms.region
-    twofold = products is None
-    if twofold:
-        passes = 2.0 * _PLAIN_PASSES_PER_TWOFOLD_PASS
-        checkpoint(seconds=passes * SECONDS_PER_ENTRY * design.n_stored)
-    argument, radius, q, error = _core.measure(
-        design.view,
-        problem.rows,
-        b,
-        b0,
-        point.sample,
-        design.norm_bounds,
-        _shift(region, point, twofold, frozen),
-        products,
-    )
-    total = 0.0, 0.0
-    if problem.fit_intercept:
-        hi, lo, lost, _ = _core.twofold_sum(point.sample)
-        total = hi, lost + abs(lo)
-        if frozen is not None:
-            total = hi + frozen.total, total[1] + frozen.total_error
-    residual = _residual(region, b, twofold)
-    return PairProducts(Bounded(argument, radius), Bounded(q, error), residual, total)
+
+    problem: Problem
+    b: Vector
+    b0: float
+    point: DualPoint
+    free: Indices
+    z: Vector | None
+    image: Vector | None = None
+    frozen: FrozenRows | None = None
+
+    def with_point(self, point: DualPoint, free: Indices | None = None) -> Pair:
+        """Return the coefficients with another dual point, and with other free columns if given."""
+        return replace(self, point=point, image=None, free=self.free if free is None else free)
+
+    def in_twofold_arithmetic(self) -> Pair:
+        """Return the same pair, to be measured once more with nearly exact products."""
+        return replace(self, z=None, image=None)
+
+    @cached_property
+    def measured(self) -> PairProducts:
+        """The products with X and the constraint rows, and their rounding errors."""
+        problem, sample, frozen, z = self.problem, self.point.sample, self.frozen, self.z
+        design, region = problem.design, problem.terms.region
+        if z is None:
+            passes = 2.0 * _PLAIN_PASSES_PER_TWOFOLD_PASS
+            checkpoint(seconds=passes * SECONDS_PER_ENTRY * design.n_stored)
+            products = None
+        else:
+            products = z, design.tdot(sample) if self.image is None else self.image
+        argument, radius, q, error = _core.measure(
+            design.view,
+            problem.rows,
+            self.b,
+            self.b0,
+            sample,
+            design.norm_bounds,
+            _shift(region, self.point, z is None, frozen),
+            products,
+        )
+        total = 0.0, 0.0
+        if problem.fit_intercept:
+            hi, lo, lost, _ = _core.twofold_sum(sample)
+            total = hi, lost + abs(lo)
+            if frozen is not None:
+                total = hi + frozen.total, total[1] + frozen.total_error
+        residual = _residual(region, self.b, z is None)
+        return PairProducts(Bounded(argument, radius), Bounded(q, error), residual, total)
+
+    @property
+    def q_on_penalised_columns(self) -> tuple[Vector, Vector]:
+        """q and its error with zeros on the columns that are balanced exactly."""
+        if not self.free.size:
+            return self.measured.q
+        q, error = self.measured.q.value.copy(), self.measured.q.error.copy()
+        q[self.free] = error[self.free] = 0.0
+        return q, error
+
+    @property
+    def lacks_room(self) -> bool:
+        """Whether too few multipliers for the free columns are inside their boxes."""
+        if self.frozen is not None or not self.free.size:
+            return False
+        (low, high), g = self.problem.dual_boxes, self.point.sample
+        inside = ((low < g) & (g < high)).astype(np.float64)
+        is_short = inside.sum() < self.free.size
+        return is_short or not self.problem.design.column_squares(inside)[self.free].all()
 
 
 def _shift(

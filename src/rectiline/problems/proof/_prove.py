@@ -19,8 +19,8 @@ from rectiline._typing import Vector
 from rectiline.problems._certificate import ZERO_LEVEL, Certificate, DualPoint
 from rectiline.problems.proof._balance import balanced_on
 from rectiline.problems.proof._close import Closed
-from rectiline.problems.proof._gather import ClosedPair, Pair, best_closed, small_closed
-from rectiline.problems.proof._measure import FrozenRows, PairProducts, measure
+from rectiline.problems.proof._gather import ClosedPair, best_closed, small_closed
+from rectiline.problems.proof._measure import FrozenRows, Pair
 
 if TYPE_CHECKING:
     from rectiline.problems._problem import Problem
@@ -83,9 +83,9 @@ def prove(
                 best = found
             if twofold or not is_undecided(best.certificate, tol):
                 return _proof(best)
-    point = balanced(problem, point)
-    products = problem.design.both(b, point.sample)
-    return _proof(closed_pair(problem, b, b0, point, products, tol))
+    point, free = balanced(problem, point), problem.terms.free_columns
+    z, image = problem.design.both(b, point.sample)
+    return _proof(closed_pair(Pair(problem, b, b0, point, free, z, image), tol))
 
 
 @np.errstate(all="ignore")
@@ -109,16 +109,15 @@ def prove_many(
         for problem, one in zip(problems, candidates, strict=True)
     ]
     coefs = np.array([b for b, _ in pairs])
-    Z = design.dot_many(coefs)
+    Z = [np.ascontiguousarray(z) for z in design.dot_many(coefs)]
     points = []
     for problem, one, z, (_, b0) in zip(problems, candidates, Z, pairs, strict=True):
         dual = DualPoint(rows.slopes(z + b0)) if one.dual is None else one.dual
         points.append(balanced(problem, inside_boxes(problem, dual)))
     images = design.tdot_many(np.array([point.sample for point in points]))
-    parts = zip(problems, pairs, points, Z, images, strict=True)
     return [
-        _proof(closed_pair(problem, b, b0, point, (np.ascontiguousarray(z), image), tol))
-        for problem, (b, b0), point, z, image in parts
+        _proof(closed_pair(Pair(one, b, b0, point, one.terms.free_columns, z, image), tol))
+        for one, (b, b0), point, z, image in zip(problems, pairs, points, Z, images, strict=True)
     ]
 
 
@@ -126,43 +125,14 @@ def _proof(closed: ClosedPair) -> Proof[DualPoint]:
     return Proof(closed.certificate, closed.point.scaled(closed.share))
 
 
-def closed_pair(
-    problem: Problem,
-    b: Vector,
-    b0: float,
-    point: DualPoint,
-    products: tuple[Vector, Vector],
-    tol: float | None = None,
-    frozen: FrozenRows | None = None,
-) -> ClosedPair:
-    """Return a pair with its certificate, in the precision that `tol` asks for.
+def closed_pair(pair: Pair, tol: float | None = None) -> ClosedPair:
+    """Return a balanced pair, with products in plain doubles, and its certificate.
 
-    Parameters
-    ----------
-    problem : Problem
-        Its rows are those that are listed.
-    b, b0 : ndarray and float
-    point : DualPoint
-        Balanced multipliers inside their boxes.
-    products : tuple of ndarray
-        ``X b`` and ``X'g`` in plain doubles.
-    tol : float, optional
-    frozen : FrozenRows, optional
-        Rows beside those that are listed.
+    It is measured in the precision that `tol` asks for.
     """
 
     def closed(twofold: bool) -> ClosedPair:
-        def measure_at(moved: DualPoint) -> PairProducts:
-            if twofold:
-                return measure(problem, b, b0, moved, frozen=frozen)
-            z, image = products
-            image = image if moved is point else problem.design.tdot(moved.sample)
-            return measure(problem, b, b0, moved, (z, image), frozen)
-
-        free = problem.terms.free_columns
-        return best_closed(
-            Pair(problem, b, b0, point, measure_at(point), free, frozen), measure_at, tol
-        )
+        return best_closed(pair.in_twofold_arithmetic() if twofold else pair, tol)
 
     return in_enough_digits(closed, tol)
 

@@ -14,7 +14,7 @@ from rectiline._typing import Vector
 from rectiline.problems._certificate import ZERO_LEVEL, DualPoint
 from rectiline.problems.proof._balance import Balance
 from rectiline.problems.proof._close import Term
-from rectiline.problems.proof._measure import FrozenRows, PairProducts
+from rectiline.problems.proof._measure import FrozenRows, Pair, PairProducts
 from rectiline.problems.proof._numbers import Bounded, gamma, norm_of
 
 if TYPE_CHECKING:
@@ -37,16 +37,9 @@ class RowTerms(NamedTuple):
     at_zero: Callable[[], Term]
 
 
-def row_terms(
-    problem: Problem,
-    point: DualPoint,
-    measured: PairProducts,
-    balance: Balance,
-    share: float = 1.0,
-    shrunk: float = 0.0,
-    frozen: FrozenRows | None = None,
-) -> RowTerms:
+def row_terms(pair: Pair, balance: Balance, share: float = 1.0, shrunk: float = 0.0) -> RowTerms:
     """Return the terms for `share` of the multipliers; `shrunk` of them is due to rounding."""
+    problem, point, measured, frozen = pair.problem, pair.point, pair.measured, pair.frozen
     moves: Any = None if balance.moves is None else balance.moves[:2]
     loss, loss_error, gap, upper = _core.row_terms(
         problem.rows, *measured.arguments, point.sample, share, moves

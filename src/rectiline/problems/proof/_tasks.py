@@ -10,19 +10,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rectiline._typing import Matrix, Vector
+from rectiline._typing import Matrix
 from rectiline.problems._certificate import DualPoint
 from rectiline.problems._common_part import balance_common_part
 from rectiline.problems.proof._balance import RADIUS, exact_balance
 from rectiline.problems.proof._close import CertificateTerms, Closed, Term, close
-from rectiline.problems.proof._measure import PairProducts, measure
+from rectiline.problems.proof._measure import Pair
 from rectiline.problems.proof._numbers import gamma
 from rectiline.problems.proof._prove import Proof, in_enough_digits, inside_boxes
 from rectiline.problems.proof._rows import RowTerms, row_terms, size_of_terms
 
 if TYPE_CHECKING:
     from rectiline.problems._multitask import MultiTaskProblem
-    from rectiline.problems._task import Task
 
 _FREE_TOLERANCE = 1e-13  # what may be left of a sum that must be zero, relative to its terms
 _NO_COLUMNS = np.zeros(0, dtype=np.intp)
@@ -58,14 +57,11 @@ def prove_tasks(
             target += task.terms.region.combined(point)
         moved, left = balance_common_part(tasks, [p.sample for p in points], target)
         points = [replace(p, sample=g) for p, g in zip(points, moved)]
-    pairs = list(zip(tasks, columns, b, points))
+    pairs = [Pair(*one[:4], _NO_COLUMNS, one[4]) for one in zip(tasks, columns, b, points, z)]
 
     def closed(twofold: bool) -> Closed:
-        measured = [
-            measure(*pair, None if twofold else (zt, pair[0].design.tdot(pair[3].sample)))
-            for pair, zt in zip(pairs, z)
-        ]
-        return _closed(problem, U, pairs, measured, left)
+        used = [pair.in_twofold_arithmetic() for pair in pairs] if twofold else pairs
+        return _closed(problem, U, used, left)
 
     found = in_enough_digits(closed, tol)
     if found.by_zero_dual:
@@ -73,21 +69,15 @@ def prove_tasks(
     return Proof(found.certificate, points)
 
 
-def _closed(
-    problem: MultiTaskProblem,
-    U: Matrix,
-    pairs: list[tuple[Task, Vector, float, DualPoint]],
-    measured: list[PairProducts],
-    left: float,
-) -> Closed:
+def _closed(problem: MultiTaskProblem, U: Matrix, pairs: list[Pair], left: float) -> Closed:
     """Return the certificate of a pair; `left` is what the common part lacks of a balance."""
     rows: list[RowTerms] = []
     q, error = np.empty((2, len(pairs), problem.n_features))
     radius = math.inf
-    for k, (task, u, b0, point) in enumerate(pairs):
-        balance = exact_balance(task, u, b0, point, _NO_COLUMNS, measured[k])
-        rows.append(row_terms(task, point, measured[k], balance))
-        q[k], error[k] = measured[k].q
+    for k, pair in enumerate(pairs):
+        balance = exact_balance(pair)
+        rows.append(row_terms(pair, balance))
+        q[k], error[k] = pair.measured.q
         if balance.moves is not None:
             error[k] += balance.moves.q_error
         radius = min(radius, balance.radius)
@@ -95,8 +85,8 @@ def _closed(
     if problem.center:
         # The common part is free: it may be as large as coefficients without any cost are.
         largest = np.zeros(problem.n_features)
-        for task, u, _, _ in pairs:
-            largest = np.maximum(largest, np.maximum(np.abs(u), task.coef_unit))
+        for one in pairs:
+            largest = np.maximum(largest, np.maximum(np.abs(one.b), one.problem.coef_unit))
         summed = np.abs(q.sum(axis=0)) + gamma(len(rows)) * np.abs(q).sum(axis=0)
         terms.append(Term(0.0, RADIUS * float((summed + error.sum(axis=0)) @ largest)))
         radius = RADIUS
@@ -117,7 +107,7 @@ def _closed(
         at_zero=at_zero,
         excess=max(loss - problem.least_loss, 0.0),
         violation=problem.violation(U),
-        scale=lambda *level: sum(size_of_terms(one, u, b0, *level) for one, u, b0, _ in pairs),
+        scale=lambda *level: sum(size_of_terms(p.problem, p.b, p.b0, *level) for p in pairs),
         radius=radius,
     )
     return close(problem.penalty_terms, U, certified)
