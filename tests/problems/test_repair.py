@@ -149,7 +149,7 @@ def test_a_violation_that_is_rounding_of_its_row_moves_no_zeros():
     f = 2e-11 - E @ coef
     open_ends = np.full(50, INF)
     rows = ConstraintRows(np.zeros((0, 50)), np.zeros(0), E, f, -open_ends, open_ends)
-    np.testing.assert_array_equal(move_into_constraints(coef, rows), coef)
+    np.testing.assert_array_equal(move_into_constraints(coef, rows, Region(rows).stacked), coef)
 
 
 def test_squared_error_has_open_boxes():

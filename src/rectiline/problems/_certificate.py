@@ -187,8 +187,8 @@ class Certificate:
         """
         if factor == 1.0:
             return self
-        names = [one.name for one in fields(self) if one.name in _IN_UNITS_OF_OBJECTIVE]
-        return replace(self, **{name: factor * getattr(self, name) for name in names})
+        scaled = {name: factor * getattr(self, name) for name in _IN_UNITS_OF_OBJECTIVE}
+        return replace(self, **scaled)
 
     def __str__(self) -> str:
         if not math.isfinite(self.gap):

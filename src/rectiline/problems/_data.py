@@ -16,7 +16,7 @@ from scipy import sparse as sp
 from rectiline import _core
 from rectiline._lazy import FieldsAlone, Part, cached_property
 from rectiline._typing import Indices, Vector
-from rectiline.backends import Design, array_if_small, as_design
+from rectiline.backends import Design, array_if_small
 from rectiline.losses import Loss
 from rectiline.problems._block_samples import BlockSamples
 from rectiline.problems._samples import Samples
@@ -119,20 +119,9 @@ class Data(FieldsAlone):
         same_view = dense and a.shape == b.shape and a.strides == b.strides
         return bool(same_view and a.ctypes.data == b.ctypes.data)
 
-    def with_weight(self, sample_weight: ArrayLike) -> Data:
-        """Return the data under other weights."""
-        return Data.of(self.design, self.samples.with_weight(sample_weight))
-
     def with_loss(self, loss: str | Loss) -> Data:
         """Return the data under another loss; everything else is shared."""
         return Data(self.design, self.samples.with_loss(loss), self.scales)
-
-    def with_design(self, X: Any) -> Data:
-        """Return the samples with another design of as many rows."""
-        design = as_design(X)
-        if design.n_samples != self.design.n_samples:
-            raise ValueError(f"X must have {self.design.n_samples} rows; got {design.n_samples}.")
-        return Data.of(design, self.samples)
 
     def on_rows(self, rows: Indices, sample_weight: ArrayLike | None = None) -> Data:
         """Return copies of some rows, under their own weights unless others are given."""

@@ -7,12 +7,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import sparse as sp
 
 from rectiline import _core
 from rectiline._numbers import real_array
 from rectiline._typing import Vector
-from rectiline.constraints import ConstraintRows
 from rectiline.losses import Loss
 from rectiline.losses import get as get_loss
 
@@ -90,15 +88,3 @@ def checked_weight(sample_weight: ArrayLike | None, n: int, name: str = "sample_
     if not (weight > 0).any():
         raise ValueError(f"{name} must have at least one positive entry; all are zero.")
     return weight
-
-
-def bounds_as_rows(rows: ConstraintRows) -> ConstraintRows:
-    """Return the constraints with every finite bound turned into a sparse row."""
-    low, high = np.flatnonzero(np.isfinite(rows.lower)), np.flatnonzero(np.isfinite(rows.upper))
-    if not low.size and not high.size:
-        return rows
-    d = rows.n_features
-    eye = sp.eye_array(d, format="csr")
-    A = sp.vstack([sp.csr_array(rows.A), eye[low], -eye[high]], format="csr")
-    c = np.concatenate([rows.c, -rows.lower[low], rows.upper[high]])
-    return ConstraintRows.make(d, A=A, c=c, E=rows.E, f=rows.f)

@@ -38,7 +38,7 @@ from rectiline.problems._task import Task
 from rectiline.problems._task_inputs import make_tasks, normalized_weights
 from rectiline.problems._terms import PenaltyTerms
 from rectiline.problems.proof._numbers import gamma, norm_of
-from rectiline.problems.proof._prove import Proof
+from rectiline.problems.proof._prove import Proof, unpacked
 from rectiline.problems.proof._subspace import subspace_terms
 from rectiline.problems.proof._tasks import prove_tasks
 
@@ -271,12 +271,7 @@ class MultiTaskProblem(FieldsAlone):
             Multipliers; they are repaired to be feasible first. Without them the slopes of the
             losses at the predictions are tried.
         """
-        if not hasattr(coef, "coef"):
-            return prove_tasks(self, coef, intercept, dual, 0.0).certificate
-        if intercept is not None or dual is not None:
-            raise TypeError("certify takes a solution alone, without intercept and dual.")
-        pair: Any = coef
-        return prove_tasks(self, pair.coef, pair.intercept, pair.dual, 0.0).certificate
+        return prove_tasks(self, *unpacked(coef, intercept, dual), 0.0).certificate
 
     def prove(
         self,

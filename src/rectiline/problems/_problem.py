@@ -25,6 +25,7 @@ from scipy import sparse as sp
 
 from rectiline._frames import html_table
 from rectiline._typing import Indices
+from rectiline.backends import as_design
 from rectiline.constraints import Constraint, ConstraintRows, LinearInequality
 from rectiline.losses import Loss
 from rectiline.penalties import Fused, Penalty
@@ -36,7 +37,7 @@ from rectiline.problems._from_units import rows_of_units
 from rectiline.problems._problem_parts import ProblemParts
 from rectiline.problems._region import Region
 from rectiline.problems._terms import Terms
-from rectiline.problems.proof._prove import Candidate, Proof, prove, prove_many
+from rectiline.problems.proof._prove import Candidate, Proof, prove, prove_many, unpacked
 from rectiline.rows import RowBlocks
 
 
@@ -252,7 +253,8 @@ class Problem(ProblemParts):
 
     def with_sample_weight(self, sample_weight: ArrayLike) -> Self:
         """Return this problem under other weights; constraints stay as they were made."""
-        return self.of(self.data.with_weight(sample_weight), self.terms)
+        samples = self.data.samples.with_weight(sample_weight)
+        return self.of(Data.of(self.design, samples), self.terms)
 
     def on_rows(self, rows: Indices, sample_weight: ArrayLike | None = None) -> Problem:
         """Return this problem on some of the samples, which are copied.
@@ -272,9 +274,11 @@ class Problem(ProblemParts):
 
     def with_design(self, X: Any, penalty: Penalty | None) -> Problem:
         """Return the losses on another design with as many rows, without constraints."""
-        data = self.data.with_design(X)
-        region = Region(ConstraintRows.empty(data.design.n_features))
-        return Problem.of(data, Terms.of(penalty, region))
+        design = as_design(X)
+        if design.n_samples != self.n_samples:
+            raise ValueError(f"X must have {self.n_samples} rows; got {design.n_samples}.")
+        region = Region(ConstraintRows.empty(design.n_features))
+        return Problem.of(Data.of(design, self.data.samples), Terms.of(penalty, region))
 
     def _repr_html_(self) -> str:
         rows = [
@@ -338,16 +342,12 @@ class Problem(ProblemParts):
         >>> problem.certify(rl.solve(problem)).relative_gap <= 1e-6
         True
         """
-        pair: Any = coef
-        if hasattr(coef, "coef"):
-            if intercept != 0.0 or dual is not None:
-                raise TypeError("certify takes a solution alone, without intercept and dual.")
-            pair, intercept, dual = pair.coef, pair.intercept, pair.dual
+        pair = unpacked(coef, intercept, dual)
         if self.is_in_memory:
-            return prove(self, pair, intercept, dual, tol=0.0).certificate
+            return prove(self, *pair, tol=0.0).certificate
         from rectiline.problems.blocks import prove_blocks
 
-        return prove_blocks(self, pair, intercept, dual)
+        return prove_blocks(self, *pair)
 
     def certify_many(self, candidates: Sequence[Candidate]) -> list[Certificate]:
         """Prove how close to optimal several answers are, with few passes over X.

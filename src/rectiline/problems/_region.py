@@ -22,7 +22,6 @@ from rectiline.problems._feasibility import (
     check_feasibility,
     point_by_least_squares,
 )
-from rectiline.problems._inputs import bounds_as_rows
 from rectiline.problems._repair import move_into_constraints
 
 _MOST_COLUMNS = 2_000  # up to which a feasible point is looked for by matrices of this order
@@ -48,8 +47,15 @@ class Region(FieldsAlone):
 
     @cached_property
     def bounds_as_rows(self) -> Region:
-        """This set with every finite bound stated as an inequality row."""
-        return Region(bounds_as_rows(self.rows)) if self.has_bounds else self
+        """This set with every finite bound stated as a sparse inequality row."""
+        if not self.has_bounds:
+            return self
+        rows, d = self.rows, self.rows.n_features
+        low, high = np.flatnonzero(np.isfinite(rows.lower)), np.flatnonzero(np.isfinite(rows.upper))
+        eye = sp.eye_array(d, format="csr")
+        A = sp.vstack([sp.csr_array(rows.A), eye[low], -eye[high]], format="csr")
+        c = np.concatenate([rows.c, -rows.lower[low], rows.upper[high]])
+        return Region(ConstraintRows.make(d, A=A, c=c, E=rows.E, f=rows.f))
 
     @cached_property
     def stacked(self) -> StackedRows:
@@ -84,8 +90,8 @@ class Region(FieldsAlone):
                 return found
         return self.move_into(zero, zero)
 
-    def _is_inside(self, coef: Vector) -> bool:
-        return self.violation(coef, np.zeros(coef.size))[1] <= _MOVED
+    def _is_inside(self, coef: Vector, coef_unit: Vector | float = 0.0) -> bool:
+        return self.violation(coef, coef_unit)[1] <= _MOVED
 
     @property
     def contradiction(self) -> InfeasibilityCertificate | None:
@@ -106,7 +112,7 @@ class Region(FieldsAlone):
 
     # ---- the primal side ----------------------------------------------------------------------
 
-    def violation(self, coef: Vector, coef_unit: Vector) -> tuple[float, float]:
+    def violation(self, coef: Vector, coef_unit: Vector | float) -> tuple[float, float]:
         """Return the worst constraint violation, absolute and relative to the terms of its row.
 
         Coefficients count with at least 1e-3 of `coef_unit`, the size that moves predictions
@@ -120,7 +126,8 @@ class Region(FieldsAlone):
         terms = np.abs(np.where(below > 0, rows.lower, rows.upper))
         if not miss.any() and not self.has_rows:
             return 0.0, 0.0
-        size_b = np.maximum(float(np.abs(coef).max(initial=0.0)), 1e-3 * coef_unit)
+        largest = np.full(coef.size, np.abs(coef).max(initial=0.0))
+        size_b = np.maximum(largest, 1e-3 * coef_unit)
         terms = np.maximum(terms, size_b)
         if self.has_rows:
             miss = np.append(miss, self.stacked.missing(coef))
@@ -139,7 +146,7 @@ class Region(FieldsAlone):
         if not (self.has_rows or self.has_bounds):
             return coef
         moved = move_into_constraints(coef, self.rows, self.stacked)
-        if self.violation(moved, coef_unit)[1] <= _MOVED:
+        if self._is_inside(moved, coef_unit):
             return moved
         inner = self.feasibility.point
         return moved if inner is None else self._blend(moved, inner)

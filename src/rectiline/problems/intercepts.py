@@ -6,6 +6,8 @@ Its minimisers form an interval, found by a binary search over the places where 
 
 from __future__ import annotations
 
+from bisect import bisect_left
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -85,24 +87,20 @@ class ShiftedLosses:
     def first_minimiser(self) -> float:
         """Return the smallest minimiser of F; minus infinity if there is none."""
         bends = self.bends()
-        if self.slopes(float(bends[0]))[1] >= 0:
-            left = self.slopes(float(bends[0]))[0]
-            if left < 0:
-                return float(bends[0])
+        # Binary search for the first bend from which on F does not fall.
+        over = bisect_left(bends, True, key=lambda s: self.slopes(float(s))[1] >= 0)
+        start = float(bends[max(over - 1, 0)])
+        left, right = self.slopes(start)
+        if over == 0 and left >= 0:
             bend = self.curvature(-1)
-            return float(bends[0]) - left / bend if bend > 0 else -np.inf
-        under, over = 0, bends.size
-        while over - under > 1:  # the right slope is negative at `under` and not at `over`
-            middle = (under + over) // 2
-            if self.slopes(float(bends[middle]))[1] >= 0:
-                over = middle
-            else:
-                under = middle
-        start, slope = float(bends[under]), self.slopes(float(bends[under]))[1]
+            return start - left / bend if bend > 0 else -np.inf
+        if over == 0:
+            return start
         if over == bends.size:
-            return start - slope / self.curvature(1)
-        end, left = float(bends[over]), self.slopes(float(bends[over]))[0]
-        return end if left <= 0 else start + (end - start) * slope / (slope - left)
+            return start - right / self.curvature(1)
+        end = float(bends[over])
+        left = self.slopes(end)[0]
+        return end if left <= 0 else start + (end - start) * right / (right - left)
 
 
 def best_intercept(loss: Loss, y: Vector, weight: Vector) -> float:

@@ -108,7 +108,6 @@ class Answer:
 
     sums: dict[str, Any]
     near: NearRows
-    loss_at_zero: float = 0.0
     n_rows: int = 0  # of the block; 0 where nobody counts
 
 
@@ -149,11 +148,9 @@ def run_block(block: Block, state: PassState) -> list[Answer] | None:
         at = here if query.collect else near
         copied = at if state.copies else at[:0]
         rows = NearRows(at + block.start, block.X[copied], samples.take(copied))
-        at_zero = 0.0
         if query.measure and state.copies:
-            at_zero = samples.loss_at_zero
-            sums["measured_weight"] = samples.total_weight
-        answers.append(Answer(sums, rows, at_zero, block.n_rows))
+            sums |= {"at_zero": samples.loss_at_zero, "measured_weight": samples.total_weight}
+        answers.append(Answer(sums, rows, block.n_rows))
     return answers
 
 
@@ -198,7 +195,6 @@ class Totals:
         self._lost: dict[str, Any] = {}
         self._near: list[NearRows] = []
         self._taken_from = taken_from  # near rows, if blocks have not made copies of them
-        self.loss_at_zero = 0.0
 
     def add(self, answer: Answer) -> None:
         """Add the answer of the next block."""
@@ -214,7 +210,6 @@ class Totals:
             lost = (old - (new - part)) + (value - part)
             self._sums[name] = new
             self._lost[name] = self._lost.get(name, 0.0) + lost
-        self.loss_at_zero += answer.loss_at_zero
         self._near.append(answer.near)
 
     def plus(self, other: Totals) -> Totals:
@@ -222,7 +217,7 @@ class Totals:
         both = Totals(self._sums["gradient"].size)
         for one in (self, other):
             sums = {name: one[name] for name in one._sums}
-            both.add(Answer(sums, one._near[0], one.loss_at_zero))
+            both.add(Answer(sums, one._near[0]))
         return both
 
     def __getitem__(self, name: str) -> Any:

@@ -62,7 +62,7 @@ class RowFacts:
         least = weight * min(float(one.curve.minimum()[1]) for one in problem.losses)
         mean = sizes / max(weight, 1e-300)
         unit = np.where(mean > 0, argument_scale / np.where(mean > 0, mean, 1.0), 0.0)
-        return cls(sizes, totals.loss_at_zero, least, unit)
+        return cls(sizes, float(totals["at_zero"]), least, unit)
 
 
 def prove_blocks(problem: Problem, coef: ArrayLike, intercept: float, dual: Any) -> Certificate:

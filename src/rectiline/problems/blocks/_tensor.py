@@ -50,7 +50,8 @@ class TensorCurve:
         import torch
 
         real = (curve.left != curve.right) | (np.diff(curve.curvature) != 0)
-        parts = (curve.knots, curve.knots[real], *curve.anchors, curve.curvature)
+        places = (curve.anchors.knot, curve.anchors.value, curve.anchors.slope)
+        parts = (curve.knots, curve.knots[real], *places, curve.curvature)
         sent: list[Any] = [torch.tensor(one, dtype=torch.float64, device=device) for one in parts]
         knots, bends, at, value, slope, curvature = sent
         is_straight = not curve.curvature.any()
@@ -128,7 +129,7 @@ def _run_query(block: Block, query: Query, state: PassState) -> Answer:
     if query.next_split is not None:
         is_kept[torch.as_tensor(in_block(query.next_split.always, block), device=device)] = True
     sums: dict[str, Any] = {}
-    near, at_zero = [], 0.0
+    near = []
     for begin in range(0, block.n_rows, step):
         some = slice(begin, begin + step)
         marks = (is_listed[some], is_kept[some])
@@ -136,7 +137,6 @@ def _run_query(block: Block, query: Query, state: PassState) -> Answer:
         for name, value in part.sums().items():
             larger = max if name in ("steepest", "depth") else operator.add
             sums[name] = larger(sums[name], value) if name in sums else value
-        at_zero += part.loss_at_zero() if query.measure else 0.0
         if query.out is not None:
             query.out[block.start + begin :][:step] = part.g.cpu().numpy()
         near.append(part.near + begin)
@@ -152,7 +152,7 @@ def _run_query(block: Block, query: Query, state: PassState) -> Answer:
         numbers["curvature"] = np.ravel(numbers["curvature"])
     if not all(np.isfinite(value).all() for value in numbers.values()):
         refuse(block, samples)
-    return Answer(numbers, near_rows(block, samples, at, state.copies), float(at_zero))
+    return Answer(numbers, near_rows(block, samples, at, state.copies))
 
 
 def _fits_kernel(block: Block, query: Query, curve: TensorCurve) -> bool:
@@ -211,7 +211,7 @@ def _run_kernel(block: Block, query: Query, curve: TensorCurve, state: PassState
     answer: dict[str, Any] = {"depth": sums["depth"]}
     if query.measure:
         answer["sizes"] = sizes.cpu().numpy()
-        answer["measured_weight"] = weight
+        answer |= {"measured_weight": weight, "at_zero": at_zero}
     if split is not None:
         answer.update(sums)
         answer["gradient"] = gradient.cpu().numpy()
@@ -224,7 +224,7 @@ def _run_kernel(block: Block, query: Query, curve: TensorCurve, state: PassState
         if split is None:
             change, total = change + gradient, total + sums["total"]
         answer["change"], answer["change_total"] = change.cpu().numpy(), float(total)
-    return Answer(answer, near_rows(block, samples, near, state.copies), at_zero)
+    return Answer(answer, near_rows(block, samples, near, state.copies))
 
 
 class _TensorPart:
@@ -288,6 +288,8 @@ class _TensorPart:
         if self.query.measure:
             found["sizes"] = column_sums(self.X.abs(), self.weight)
             found["measured_weight"] = total(self.weight)
+            loss = self.curve.loss(self.curve.piece(self.offset), self.offset)
+            found["at_zero"] = total(self.weight * loss)
         return found
 
     def _judge(self) -> dict[str, Any]:
@@ -341,8 +343,3 @@ class _TensorPart:
                 X = torch.cat([X, torch.ones_like(X[:, :1])], dim=1)
             found["curvature"] = (X * bent[:, None]).T @ X
         return found
-
-    def loss_at_zero(self) -> float:
-        """Return the sum of the losses at zero coefficients."""
-        loss = self.curve.loss(self.curve.piece(self.offset), self.offset)
-        return total(self.weight * loss)

@@ -1,18 +1,17 @@
 """Canonical forms: what solvers see of a problem, and of the tasks of a multi-task problem."""
 
-from rectiline.problems._inputs import curve_arrays, row_functions
+from rectiline.problems._inputs import curve_arrays
 from rectiline.problems._task import Task
 from rectiline.problems._task_pieces import Pieces, Places
 from rectiline.problems.forms._base import Form, FormPoint, ProblemForm
 from rectiline.problems.forms._composite import CompositeForm
-from rectiline.problems.forms._epigraph import Epigraph, EpigraphForm, Levels
+from rectiline.problems.forms._epigraph import EpigraphForm, Levels
 from rectiline.problems.forms._linear_program import LinearProgramForm
 from rectiline.problems.forms._rectified import RectifiedForm
 from rectiline.problems.forms._reduced import ReducedForm
 
 __all__ = [
     "CompositeForm",
-    "Epigraph",
     "EpigraphForm",
     "Form",
     "FormPoint",
@@ -25,5 +24,4 @@ __all__ = [
     "ReducedForm",
     "Task",
     "curve_arrays",
-    "row_functions",
 ]

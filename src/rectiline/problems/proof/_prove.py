@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Generic, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -53,6 +53,15 @@ class Candidate(Protocol):
     @property
     def dual(self) -> DualPoint | ArrayLike | None:
         """Multipliers, or None for slopes of the losses at the predictions."""
+
+
+def unpacked(coef: Any, intercept: Any, dual: Any) -> tuple[Any, Any, Any]:
+    """Return the arguments of `certify`, or those that a solution, given alone, holds."""
+    if not hasattr(coef, "coef"):
+        return coef, intercept, dual
+    if dual is not None or not (intercept is None or np.array_equal(intercept, 0.0)):
+        raise TypeError("certify takes a solution alone, without intercept and dual.")
+    return coef.coef, coef.intercept, coef.dual
 
 
 @np.errstate(all="ignore")  # what overflows is not finite, and proves nothing
