@@ -14,7 +14,6 @@ from rectiline._numbers import frozen
 from rectiline._typing import Matrix, Vector
 from rectiline.backends import array_if_small
 from rectiline.constraints._base import Constraint, DesignLike
-from rectiline.constraints._checks import finite_rows
 from rectiline.constraints._rows import ConstraintRows
 
 
@@ -196,10 +195,40 @@ def _matrix(owner: str, name: str, given: Any) -> tuple[Any, int]:
     if not isinstance(listed, NamedRows):
         named = isinstance(listed, list) and all(isinstance(row, Mapping) for row in listed)
         if not named or not listed:
-            rows = finite_rows(owner, name, given)
+            rows = _finite_rows(owner, name, given)
             return rows, int(rows.shape[0])
         listed = NamedRows(
             tuple((column, float(frozen(owner, name, value))) for column, value in row.items())
             for row in listed
         )
     return listed, len(listed)
+
+
+def _finite_rows(owner: str, name: str, values: Any) -> Any:
+    """Return a read-only float64 copy of ``values`` with two dimensions, sparse if it was."""
+    if not sparse.issparse(values):
+        rows = frozen(owner, name, values)
+        if rows.ndim == 1:
+            rows = rows[np.newaxis, :]
+        if rows.ndim != 2 or rows.shape[1] == 0:
+            raise ValueError(
+                f"{owner}: {name} must be a matrix with one column per coefficient, or one row "
+                f"as a vector, got shape {rows.shape}."
+            )
+        return rows
+    if values.ndim == 1:
+        values = values.reshape(1, -1)
+    matrix = sparse.csr_array(values, dtype=np.float64, copy=True)
+    matrix.sum_duplicates()
+    bad = np.flatnonzero(~np.isfinite(matrix.data))
+    if bad.size:
+        entry = int(bad[0])
+        row = int(np.searchsorted(matrix.indptr, entry, side="right")) - 1
+        raise ValueError(
+            f"{owner}: {name}[{row}, {int(matrix.indices[entry])}] = "
+            f"{float(matrix.data[entry])!r}, but {name} must be finite."
+        )
+    matrix.eliminate_zeros()
+    for part in (matrix.data, matrix.indices, matrix.indptr):
+        part.flags.writeable = False
+    return matrix

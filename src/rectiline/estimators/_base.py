@@ -93,7 +93,7 @@ class BaseLinear(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]
     def _is_single(self, count: int) -> bool:
         return count == 1 and not self._always_lists
 
-    def _told(self, values: Iterable[Value]) -> Value | tuple[Value, ...]:
+    def _one_or_all(self, values: Iterable[Value]) -> Value | tuple[Value, ...]:
         """Return what is known of each problem: a tuple, or the value itself if there is one."""
         listed = tuple(values)
         return listed[0] if self._is_single(len(listed)) else listed
@@ -134,6 +134,17 @@ class BaseLinear(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]
     def _set_fitted(self, data: Any, solutions: list[Any]) -> None:
         """Set the fitted attributes."""
         raise NotImplementedError
+
+    def _note_solutions(self, solutions: list[Any], units: list[float]) -> None:
+        """Set how the problems were solved, and the proofs in the units of the objective."""
+        pairs = zip(solutions, units, strict=True)
+        self.certificate_ = self._one_or_all(s.certificate.scaled(unit) for s, unit in pairs)
+        self.solver_ = self._one_or_all(s.solver for s in solutions)
+        self.status_ = self._one_or_all(str(s.status) for s in solutions)
+        self.solution_ = self._one_or_all(solutions)
+        iterations = [max(int(s.n_iter), 1) for s in solutions]
+        is_single = self._is_single(len(iterations))
+        self.n_iter_ = iterations[0] if is_single else np.array(iterations)
 
     # ---- what a fitted model shows and keeps ----------------------------------------------------
 
@@ -192,7 +203,7 @@ class BaseLinear(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]
         model = copy.copy(self)
         data = model._read(X, y, sample_weight, **fit_params)
         problems = model._problems(data)
-        return model._told(problems)
+        return model._one_or_all(problems)
 
     def verify(
         self,
@@ -222,7 +233,7 @@ class BaseLinear(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]
         """
         again = proved_again(self, "verify", X, y, sample_weight, **fit_params)
         pairs = zip(again.solutions, again.units, strict=True)
-        return self._told(solution.certificate.scaled(unit) for solution, unit in pairs)
+        return self._one_or_all(solution.certificate.scaled(unit) for solution, unit in pairs)
 
     def save_certificate(
         self,

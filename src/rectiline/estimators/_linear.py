@@ -262,17 +262,11 @@ class LinearFitMixin(BaseLinear, Generic[Scalar]):
             self.intercept_ = np.array([s.intercept for s in solutions])
         else:
             self.coef_, self.intercept_ = one.coef.copy(), float(one.intercept)
-        units = zip(solutions, self._objective_units(data), strict=True)
-        self.certificate_ = self._told(s.certificate.scaled(unit) for s, unit in units)
-        self.solver_ = self._told(s.solver for s in solutions)
-        self.status_ = self._told(str(s.status) for s in solutions)
-        self.solution_ = self._told(solutions)
-        iterations = [max(int(s.n_iter), 1) for s in solutions]
-        is_single = self._is_single(len(solutions))
-        self.n_iter_ = iterations[0] if is_single else np.array(iterations)
+        self._note_solutions(solutions, self._objective_units(data))
         self.__dict__.pop("dual_coef_", None)
         # Rows in blocks have multipliers by exception, in `solution_` only.
         if all(isinstance(s.dual, DualPoint) for s in solutions):
+            is_single = self._is_single(len(solutions))
             self.dual_coef_ = one.dual.sample if is_single else data.dual_coef(solutions)
 
     # ---- predicting -----------------------------------------------------------------------------

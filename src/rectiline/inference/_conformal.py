@@ -46,16 +46,21 @@ def uncrossed(ends: Matrix) -> Matrix:
     return ends
 
 
-def side_scores(ends: Matrix, y: Vector) -> Matrix:
-    """Return how far y lies below the lower and above the upper end, (n, 2); negative inside."""
-    return np.column_stack([ends[:, 0] - y, y - ends[:, 1]])
+def side_scores(ends: Matrix, y: Vector, symmetric: bool) -> Matrix:
+    """Return how far y lies below the lower and above the upper end, (n, 2); negative inside.
+
+    Where both ends move by the same, both are the larger one.
+    """
+    scores = np.column_stack([ends[:, 0] - y, y - ends[:, 1]])
+    return np.repeat(scores.max(axis=1)[:, None], 2, axis=1) if symmetric else scores
 
 
-def rank_of(count: int, coverage: float, what: str) -> int:
+def rank_of(count: int, coverage: float, symmetric: bool, what: str) -> int:
     """Return which smallest score covers: ceil(coverage (count + 1)).
 
     Raises ValueError where there are too few scores for any finite interval.
     """
+    coverage = coverage if symmetric else 0.5 + 0.5 * coverage
     rank = math.ceil(coverage * (count + 1) - 1e-9)
     if rank > count:
         needed = math.ceil(coverage / (1.0 - coverage) - 1e-9)
@@ -176,7 +181,7 @@ def conformal(
     pair = pair_of_levels(model, coverage)
     ends = band(model, X_cal, pair)
     check_consistent_length(ends, y)
-    scores = side_scores(ends, y)
+    scores = side_scores(ends, y, symmetric)
     if groups is None:
         widening = _widening(scores, coverage, symmetric, "conformal")
         return ConformalIntervals(model, coverage, widening, None, pair)
@@ -193,11 +198,7 @@ def conformal(
 
 def _widening(scores: Matrix, coverage: float, symmetric: bool, what: str) -> Vector:
     """Return what the two ends move by."""
-    if symmetric:
-        worst = np.sort(scores.max(axis=1))
-        return np.full(2, worst[rank_of(worst.size, coverage, what) - 1])
-    one_side = 0.5 + 0.5 * coverage
-    rank = rank_of(scores.shape[0], one_side, what)
+    rank = rank_of(scores.shape[0], coverage, symmetric, what)
     return np.asarray(np.sort(scores, axis=0)[rank - 1])
 
 
@@ -333,8 +334,7 @@ def cross_conformal(
     pair = pair_of_levels(models[0], coverage)
     scores = []
     for fitted, (_, test) in zip(models, folds, strict=True):
-        both = side_scores(band(fitted, _safe_indexing(X, test), pair), targets[test])
-        scores.append(np.repeat(both.max(axis=1)[:, None], 2, axis=1) if symmetric else both)
-    one_side = coverage if symmetric else 0.5 + 0.5 * coverage
-    rank = rank_of(tested.size, one_side, "cross_conformal")
+        ends = band(fitted, _safe_indexing(X, test), pair)
+        scores.append(side_scores(ends, targets[test], symmetric))
+    rank = rank_of(tested.size, coverage, symmetric, "cross_conformal")
     return CrossConformalIntervals(models, coverage, scores, pair, rank)

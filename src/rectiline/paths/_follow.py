@@ -70,7 +70,8 @@ class PathRun:
         start: Solution | None,
         options: dict[str, Any],
     ) -> None:
-        self._listener = _Listener(options.pop("callback", None))
+        self._callback = options.pop("callback", None)
+        self._reported: Any = None  # the last certificate that the callback got
         self._problem, self._grid, self._deadline = problem, grid, deadline
         self._options, self._tol = options, options.get("tol", 1e-6)
         self._session = Session()
@@ -84,7 +85,7 @@ class PathRun:
         self._proof_seconds = stored + SECONDS_PER_ROW_CERTIFIED * problem.n_samples
         # A callback gets every solution before the next one is looked for.
         most = max(_FIRST_BATCH, _BATCH_ENTRIES // max(problem.n_samples, 1))
-        self._most = 1 if self._listener.is_active else most
+        self._most = most if self._callback is None else 1
         self._batch = min(self._most, _FIRST_BATCH)
         self._follower: PathFollower | None = None
 
@@ -174,7 +175,8 @@ class PathRun:
             warm_start=near,
             time_limit=self._deadline.remaining,
             session=self._session,
-            callback=self._listener.callback,
+            # `solve` refuses what is not callable.
+            callback=self._report if callable(self._callback) else self._callback,
             **self._options,
         )
         self._accept(found)
@@ -188,11 +190,19 @@ class PathRun:
             self._place(self._latest)
 
     def _accept(self, solution: Solution) -> None:
-        self._listener.report(solution)
+        """Keep a solution, and report it unless `solve` has done so."""
         self._solutions.append(solution)
-        self._latest = solution
-        stopped = solution.status in (Status.INFEASIBLE, Status.STOPPED)
-        self._is_over = stopped or self._listener.stopped
+        self._latest, proof = solution, solution.certificate
+        self._is_over |= solution.status in (Status.INFEASIBLE, Status.STOPPED)
+        is_new = solution.infeasibility is None and proof is not self._reported
+        if callable(self._callback) and is_new:
+            self._report(Progress(solution.solver, solution.n_iter, solution.seconds, proof))
+
+    def _report(self, progress: Any) -> bool:
+        """Give the callback a point; return whether it has asked to stop."""
+        self._reported = progress.certificate
+        self._is_over = bool(self._callback(progress)) or self._is_over
+        return self._is_over
 
     def _place(self, start: Solution | None) -> None:
         """Put the follower at a solution; at a model without coefficients if there is none."""
@@ -242,28 +252,3 @@ def _leaves_the_choice(options: Mapping[str, Any]) -> bool:
     plain = options.get("solver", "auto") == "auto" and options.get("max_iter") is None
     known = set(options) <= _OPTIONS and isinstance(tol, float) and 0 < tol < 1
     return plain and known and isinstance(seed, int) and 0 <= seed < 2**32
-
-
-class _Listener:
-    """Reports solutions to the callback and records whether it asked to stop."""
-
-    def __init__(self, callback: Any) -> None:
-        self._callback = callback
-        self.stopped = False
-        self._latest: Any = None
-        # `solve` refuses what is not callable.
-        self.callback = self._call if callable(callback) else callback
-        self.is_active = callback is not None
-
-    def report(self, solution: Solution) -> None:
-        """Report a solution, unless `solve` has reported it already."""
-        known = solution.infeasibility is not None or solution.certificate is self._latest
-        if callable(self._callback) and not known:
-            self._call(
-                Progress(solution.solver, solution.n_iter, solution.seconds, solution.certificate)
-            )
-
-    def _call(self, progress: Any) -> bool:
-        self._latest = progress.certificate
-        self.stopped = bool(self._callback(progress)) or self.stopped
-        return self.stopped

@@ -10,12 +10,13 @@ import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from rectiline._numbers import seed_of
 from rectiline._polling import Clock
 from rectiline.estimators._base import BaseLinear
-from rectiline.estimators._check import DTYPES, FORMATS, checked_fit
+from rectiline.estimators._check import checked_fit
+from rectiline.estimators._encode import new_rows
 from rectiline.estimators._parameters import make_loss
 from rectiline.estimators._proofs import ProvedAgain
 from rectiline.estimators._run import RunOptions
@@ -145,12 +146,8 @@ class MultiTaskModel(BaseLinear):
         self.specific_components_ = own - self.task_components_ @ rounded.components
         self.shared_basis_, self.shared_weights_ = rounded.basis, rounded.weights
         self.eta_ = self._penalty().eta
-        self.certificate_ = solution.certificate
         self.aso_bound_ = rounded.bound
-        self.solution_ = solution
-        self.n_iter_ = solution.n_iter
-        self.solver_ = solution.solver
-        self.status_ = str(solution.status)
+        self._note_solutions(solutions, self._objective_units(data))
         self._form = data.form
 
     def _coef_titles(self) -> list[Any]:
@@ -206,8 +203,10 @@ class MultiTaskModel(BaseLinear):
                 raise ValueError("tasks must be None when X is a list with one matrix per task.")
             if len(X) != len(self.tasks_):
                 raise ValueError(f"X holds {len(X)} tasks; fit saw {len(self.tasks_)}.")
-            return [self._check(one) @ u + b for one, u, b in zip(X, self.coef_, self.intercept_)]
-        X = self._check(X)
+            return [
+                new_rows(self, one) @ u + b for one, u, b in zip(X, self.coef_, self.intercept_)
+            ]
+        X = new_rows(self, X)
         if tasks is not None:
             _, codes = place_tasks(tasks, X.shape[0], self.tasks_)
             scores = np.empty(X.shape[0])
@@ -223,9 +222,6 @@ class MultiTaskModel(BaseLinear):
                 "on tasks with rows of their own; or pass a list with one matrix per task."
             )
         return np.asarray(X @ self.coef_.T + self.intercept_)
-
-    def _check(self, X: Any) -> Any:
-        return validate_data(self, X, accept_sparse=FORMATS, dtype=DTYPES, reset=False)
 
 
 class SharedText:
