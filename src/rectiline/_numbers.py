@@ -65,12 +65,15 @@ def frozen(
     except (TypeError, ValueError) as error:
         raise TypeError(f"{owner}: {name} must hold numbers, got {brief(values)}.") from error
     if np.isnan(array).any():
-        raise ValueError(f"{owner}: {name}{_where(np.isnan(array))} is NaN.")
+        raise ValueError(f"{owner}: {name}{place_of(np.isnan(array))} is NaN.")
     wrong = array < least if infinite else ~np.isfinite(array) | (array < least)
     if wrong.any():
         rule = "finite" if least == -np.inf else f"finite and >= {least:g}"
+        rule = rule.removeprefix("finite and ") if infinite else rule
         value = float(array[wrong][0])
-        raise ValueError(f"{owner}: {name}{_where(wrong)} = {value!r}, but {name} must be {rule}.")
+        raise ValueError(
+            f"{owner}: {name}{place_of(wrong)} = {value!r}, but {name} must be {rule}."
+        )
     array += 0.0  # turns -0.0 into 0.0, so that equal records have equal bytes
     array.flags.writeable = False
     return array
@@ -92,7 +95,7 @@ def nonnegative_vector(owner: str, name: str, values: Any) -> NDArray[np.float64
     return vector
 
 
-def _where(marked: NDArray[np.bool_]) -> str:
+def place_of(marked: NDArray[np.bool_]) -> str:
     """Return the index of the first marked entry as it would be typed, nothing for a scalar."""
     first = np.argwhere(marked)[0].tolist()
     return f"[{', '.join(map(str, first))}]" if first else ""

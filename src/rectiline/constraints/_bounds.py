@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rectiline._numbers import frozen
+from rectiline._numbers import frozen, place_of
 from rectiline._typing import Vector
 from rectiline.constraints._base import Constraint, DesignLike
 from rectiline.constraints._rows import ConstraintRows
@@ -58,9 +56,8 @@ class Box(Constraint):
                     f"Box: {name} must be a number or a vector, got shape {bound.shape}."
                 )
             if np.any(bound == never):
-                raise ValueError(
-                    f"Box: {name}{_at(bound == never)} = {never!r} leaves a coefficient no room."
-                )
+                at = place_of(bound == never)
+                raise ValueError(f"Box: {name}{at} = {never!r} leaves a coefficient no room.")
         if low.ndim == high.ndim == 1 and low.size != high.size:
             raise ValueError(f"Box: lower has {low.size} values but upper has {high.size}.")
         if np.any(low > high):
@@ -84,7 +81,3 @@ class Box(Constraint):
             lower=np.broadcast_to(self.lower, n_features).copy(),
             upper=np.broadcast_to(self.upper, n_features).copy(),
         )
-
-
-def _at(marked: Any) -> str:
-    return f"[{int(np.argmax(marked))}]" if np.ndim(marked) else ""

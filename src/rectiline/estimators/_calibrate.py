@@ -14,9 +14,8 @@ from rectiline._typing import Matrix
 from rectiline.estimators._rows import refuse_on_rows, with_targets
 from rectiline.estimators._run import RunOptions, solve_in_passes
 from rectiline.estimators._scores import predictions
-from rectiline.estimators._search_rows import without_fold
+from rectiline.estimators._search_rows import rows_of_folds, without_fold
 from rectiline.estimators._tasks import FitData
-from rectiline.problems.blocks import fold_of_rows
 from rectiline.rows import Block, TensorRows
 
 
@@ -55,11 +54,8 @@ def probabilities(calibrated: CalibratedClassifierCV, decisions: Matrix) -> Matr
 def _fold_scores(block: Block, models: tuple[Matrix, Matrix]) -> NDArray[np.float64]:
     """Return the products of rows with the coefficients that were fitted without their folds."""
     coefs, intercepts = models
-    numbers = block.start + np.arange(block.n_rows, dtype=np.int64)
-    fold_of = fold_of_rows(numbers, len(coefs))
     made = np.empty((block.n_rows, coefs.shape[1]))
-    for fold in range(len(coefs)):
-        rows = np.flatnonzero(fold_of == fold)
+    for fold, rows in enumerate(rows_of_folds(block.start, block.n_rows, len(coefs))):
         made[rows] = predictions(block.X[rows], coefs[fold][None], intercepts[fold])[:, 0]
     return made
 

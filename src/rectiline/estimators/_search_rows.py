@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rectiline._polling import Clock
-from rectiline._typing import Matrix, Vector
+from rectiline._typing import Indices, Matrix, Vector
 from rectiline.estimators._rows import refuse_on_rows, sample_rows, with_targets
 from rectiline.estimators._run import RunOptions, solve_in_passes
 from rectiline.estimators._scores import SummedScore, predictions
@@ -107,8 +107,7 @@ def _loss_constants(data: FitData, score: SummedScore, n_folds: int) -> list[Mat
     """Return what the best constants of each fold miss; these need all targets of a fold."""
     _, y, weight = with_targets(data.rows, None, None)
     weight = np.ones(y.size) if weight is None else np.asarray(weight, dtype=np.float64)
-    fold_of = fold_of_rows(np.arange(y.size, dtype=np.int64), n_folds)
-    folds = [fold_of == fold for fold in range(n_folds)]
+    folds = rows_of_folds(0, y.size, n_folds)
     return [score.constant(y[held].astype(np.float64), weight[held]) for held in folds]
 
 
@@ -203,6 +202,12 @@ class RowSearch(Search):
         return np.column_stack([self.score.value(constant, one) for constant, one in pairs])
 
 
+def rows_of_folds(start: int, count: int, n_folds: int) -> list[Indices]:
+    """Return the places of the rows of each fold among so many rows from a number on."""
+    fold_of = fold_of_rows(start + np.arange(count, dtype=np.int64), n_folds)
+    return [np.flatnonzero(fold_of == fold) for fold in range(n_folds)]
+
+
 def without_fold(problem: Problem, fold: int, n_folds: int) -> Problem:
     """Return a problem on rows in blocks in which those of a fold have no weight."""
     samples: Any = problem.samples
@@ -216,13 +221,10 @@ def _score_block(block: Block, state: tuple[Matrix, Matrix, SummedScore]) -> tup
     The state holds models (strengths, folds, tasks), which miss (folds, strengths, outputs).
     """
     coefs, intercepts, score = state
-    numbers = block.start + np.arange(block.n_rows, dtype=np.int64)
-    fold_of = fold_of_rows(numbers, coefs.shape[1])
     weight = np.ones(block.n_rows) if block.weight is None else np.asarray(block.weight, float)
     y = np.asarray(block.y)
     constants, missed = [], []
-    for fold in range(coefs.shape[1]):
-        rows = np.flatnonzero(fold_of == fold)
+    for fold, rows in enumerate(rows_of_folds(block.start, block.n_rows, coefs.shape[1])):
         found = predictions(block.X[rows], coefs[:, fold], intercepts[:, fold])
         one = y[rows] if score.classes is not None else y[rows].astype(np.float64)
         missed.append(score.missed(found, one, weight[rows]))
