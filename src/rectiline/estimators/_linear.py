@@ -147,10 +147,7 @@ class LinearFitMixin(BaseLinear, Generic[Scalar]):
 
     def _with_row_tasks(self, data: FitData) -> FitData:
         """Return the data with the problems of a fit on rows in blocks."""
-        raise TypeError(
-            f"{type(self).__name__} needs arrays in memory; got {type(data.rows).__name__}. "
-            "PLQRegressor, PLQClassifier, their searches and QuantileRegressor take rows in blocks."
-        )
+        raise NotImplementedError
 
     def _listed_constraints(self) -> list[Constraint]:
         n_plain, names = self._plain_columns()

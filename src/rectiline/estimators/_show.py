@@ -6,8 +6,6 @@ from inspect import signature
 from threading import Lock
 from typing import Any, Literal, Self
 
-import numpy as np
-
 from rectiline._frames import html_table
 from rectiline.problems import Certificate
 from rectiline.solvers import (
@@ -171,26 +169,30 @@ def visual_block(estimator: Any) -> Any:
     return _VisualBlock("single", estimator, **given)
 
 
-def certificate_line(estimator: Any) -> str:
-    """Return the worst status and the largest relative gap of the fit; nothing before the fit."""
+def _entries(estimator: Any) -> list[tuple[str, Certificate, str]]:
+    """Return status, proof and solver of each problem of the fit; nothing before the fit."""
     proofs = getattr(estimator, "certificate_", None)
     if proofs is None:
+        return []
+    columns = (estimator.status_, proofs, estimator.solver_)
+    return [columns] if isinstance(proofs, Certificate) else list(zip(*columns, strict=True))
+
+
+def certificate_line(estimator: Any) -> str:
+    """Return the worst status and the largest relative gap of the fit; nothing before the fit."""
+    entries = _entries(estimator)
+    if not entries:
         return ""
-    listed = [proofs] if isinstance(proofs, Certificate) else list(proofs)
-    states = getattr(estimator, "status_", "solved")
-    unsolved = [one for one in np.atleast_1d(states) if one != "solved"]
-    gap = max(proof.relative_gap for proof in listed)
+    unsolved = [status for status, _, _ in entries if status != "solved"]
+    gap = max(proof.relative_gap for _, proof, _ in entries)
     return f"{unsolved[0] if unsolved else 'solved'}, relative gap {gap:.1e}"
 
 
 def certificate_html(estimator: Any) -> str:
     """Return a small table with one line per problem of the fit; nothing before the fit."""
-    proofs = getattr(estimator, "certificate_", None)
-    if proofs is None:
+    entries = _entries(estimator)
+    if not entries:
         return ""
-    single = isinstance(proofs, Certificate)
-    columns = (estimator.status_, proofs, estimator.solver_)
-    entries = [columns] if single else list(zip(*columns, strict=True))
     lines: list[Any] = [("status", "objective", "relative gap", "violation", "solver")]
     for status, proof, solver in entries[:_SHOWN]:
         gaps = (f"{proof.relative_gap:.1e}", f"{proof.violation:.1e}")

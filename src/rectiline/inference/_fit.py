@@ -79,6 +79,12 @@ class Fit:
         return len(self.losses)
 
     @property
+    def taus(self) -> Vector:
+        """The levels of a fit of quantiles."""
+        assert self.levels is not None
+        return self.levels
+
+    @property
     def p(self) -> int:
         """Number of coefficients, the intercept included."""
         return self.rows.p

@@ -77,7 +77,6 @@ class NearRows:
 
         `residual` takes the place of the fit's own: distances of other targets from the plane.
         """
-        assert fit.levels is not None
         residual = fit.arguments[k] if residual is None else residual
         reach = np.abs(residual) / np.maximum(fit.lengths, 1e-300)
         live = np.flatnonzero(fit.weight > 0)
@@ -97,7 +96,7 @@ class NearRows:
                 return cls.of(fit, k, SAMPLE_GROWTH_FACTOR * count, residual)
             raise ValueError("The rows of X are linearly dependent.")
         return cls(
-            level=float(fit.levels[k]),
+            level=float(fit.taus[k]),
             index=index,
             columns=columns,
             targets=fit.predictions[k][index]

@@ -35,7 +35,6 @@ _EQUAL_PLACES = 1e-7  # share of the way at which two places are one, as in the 
 
 def rank_intervals(fit: Fit, options: Options, level: float) -> tuple[Matrix, tuple[str, ...]]:
     """Return intervals (m, p, 2) and what the tables say about them."""
-    assert fit.levels is not None
     if options.iid:
         squares = np.tile(1.0 / np.diag(np.linalg.inv(fit.gram)), (fit.m, 1))
         note = "identically distributed errors"
@@ -45,7 +44,7 @@ def rank_intervals(fit: Fit, options: Options, level: float) -> tuple[Matrix, tu
         note = "densities from neighbouring quantiles"
     cut = float(student.ppf(0.5 + 0.5 * level, fit.n - fit.p))
     made = np.empty((fit.m, fit.p, 2))
-    for k, tau in enumerate(fit.levels):
+    for k, tau in enumerate(fit.taus):
         until = cut * np.sqrt(tau * (1.0 - tau) * squares[k])
         made[k] = _Walks(fit, k).intervals(until)
     return made, (note,) * fit.m
@@ -69,7 +68,7 @@ class _Walks:
 
     def __init__(self, fit: Fit, k: int) -> None:
         self.fit, self.k = fit, k
-        self._keep(useful_count(fit, float(fit.levels[k]), _WALK_DEVIATIONS))  # type: ignore[index]
+        self._keep(useful_count(fit, float(fit.taus[k]), _WALK_DEVIATIONS))
 
     def _keep(self, count: int) -> None:
         self.near, basis = NearRows.with_basis(self.fit, self.k, count)
