@@ -144,7 +144,8 @@ def fit_without_crossing(
         for part, answer in zip(made, found, strict=True):
             parts[part.chain] = replace(part, solution=answer)
         listed = [parts[chain] for chain in chains]
-        slopes, intercepts = _joined([part.quantiles() for part in listed])
+        pairs = zip(*(part.quantiles() for part in listed), strict=True)
+        slopes, intercepts = (np.concatenate(some) for some in pairs)
         least = -_LEAST_CROSSING * region.size(slopes, intercepts)
         closest = region.closest(slopes, intercepts)
         crossing = [k for k, (distance, _) in enumerate(closest) if (distance < least).any()]
@@ -283,11 +284,6 @@ class _Part:
         whole = replace(self.stacked, frozen=None)
         problem = self.problem if self.stacked.frozen is None else whole.problem()
         return problem.certify(whole.pack(b, b0), 0.0, self.dual)
-
-
-def _joined(parts: Sequence[tuple[Any, Vector]]) -> tuple[NDArray[np.float64], Vector]:
-    slopes, intercepts = zip(*parts, strict=True)
-    return np.concatenate(slopes), np.concatenate(intercepts)
 
 
 def _whole_solution(

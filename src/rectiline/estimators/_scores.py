@@ -21,10 +21,10 @@ from rectiline.problems.forms import curve_arrays
 from rectiline.problems.intercepts import best_intercept
 from rectiline.solvers import one_thread
 
-# (coefficients (k, tasks, d), intercepts (k, tasks)) -> k scores
-ScorePoints = Callable[[NDArray[np.float64], NDArray[np.float64]], Vector]
-# test samples -> scores of what was fitted on the others
-ScoreFold = Callable[[Indices], ScorePoints]
+# (test samples, coefficients (k, tasks, d), intercepts (k, tasks)) -> k scores
+ScoreFold = Callable[[Indices, NDArray[np.float64], NDArray[np.float64]], Vector]
+
+_MOST_PREDICTIONS = 4_000_000  # made at once
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,14 +96,15 @@ class SummedScore:
     def on_folds(self, X: Any, y: NDArray[Any], weight: Vector) -> ScoreFold:
         """Return how to score on the test samples of folds of arrays."""
 
-        def on(test: Indices) -> ScorePoints:
+        def score(test: Indices, coefs: Matrix, intercepts: Matrix) -> Vector:
             part, true, w = X[test], y[test], weight[test]
-            constant = self.constant(true, w)
-            return lambda coefs, intercepts: self.value(
-                constant, self.missed(predictions(part, coefs, intercepts), true, w)
-            )
+            at_once = max(1, _MOST_PREDICTIONS // max(test.size * coefs.shape[1], 1))
+            some = [slice(first, first + at_once) for first in range(0, len(coefs), at_once)]
+            found = (predictions(part, coefs[one], intercepts[one]) for one in some)
+            missed = np.concatenate([self.missed(one, true, w) for one in found])
+            return self.value(self.constant(true, w), missed)
 
-        return on
+        return score
 
 
 def predictions(
@@ -127,22 +128,20 @@ def scorer_of(model: Any, data: FitData) -> ScoreFold:
     fitted = {} if data.classes is None else {"classes_": data.classes}
     flat = not model._has_coef_rows(data)
 
-    def on(test: Indices) -> ScorePoints:
-        part, true = data.X[test], data.y[test]
+    def score(test: Indices, coefs: Matrix, intercepts: Matrix) -> Vector:
+        part, true, scores = data.X[test], data.y[test], []
         keywords = {"sample_weight": data.weight[test]} if weighted else {}
-
-        def one(coef: NDArray[np.float64], intercept: Vector) -> float:
+        for coef, intercept in zip(coefs, intercepts, strict=True):
             stand_in = copy.copy(model)
             for name in ("feature_names_in_", "encoder_"):  # the folds are plain arrays
                 vars(stand_in).pop(name, None)
             vars(stand_in).update(fitted)
             stand_in.coef_ = coef[0] if flat else coef
             stand_in.intercept_ = float(intercept[0]) if flat else intercept
-            return float(scorer(stand_in, part, true, **keywords))
+            scores.append(float(scorer(stand_in, part, true, **keywords)))
+        return np.array(scores)
 
-        return lambda coefs, intercepts: np.array([one(*m) for m in zip(coefs, intercepts)])
-
-    return on
+    return score
 
 
 @dataclass(frozen=True)

@@ -84,11 +84,12 @@ class SearchMixin(BaseLinear):
     ) -> tuple[FitData, list[Solution]]:
         chosen = self._search(data, params, clock).run()
         data = self._note_choice(data, chosen)
+        found = [one[chosen.place] for one in chosen.paths]
         if data.rows is not None:  # solved to the end already
-            return data, list(chosen.solutions)
+            return data, found
         # The points of the path are the starts; what is left is to finish them.
         factor = data.tasks[0].C / self._path_factor(data.kept_weight())
-        starts = [replace(one, dual=one.dual.scaled(factor)) for one in chosen.solutions]
+        starts = [replace(one, dual=one.dual.scaled(factor)) for one in found]
         options = RunOptions.of(self, clock)
         return data, solve_all(self._problems(data), options, starts)
 
@@ -165,7 +166,7 @@ class SearchMixin(BaseLinear):
         self.path_ = paths[0] if len(paths) == 1 else paths
         unit = self._penalty(l1_ratio=chosen.l1_ratio).strength
         name, table = self._searched, dict(chosen.results)
-        best = float(self._exchanged(chosen.strength, unit))
+        best = float(self._exchanged(chosen.strengths[chosen.place], unit))
         setattr(self, f"{name}_", best)
         setattr(self, f"{name}s_", self._exchanged(chosen.strengths, unit))
         grid = self._exchanged(table.pop("strength"), unit)

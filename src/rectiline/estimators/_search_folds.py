@@ -21,10 +21,9 @@ from rectiline.estimators._tasks import FitData
 from rectiline.exceptions import ConvergenceWarning, NoAnswerError
 from rectiline.paths import FairShares, Path, in_threads, path
 from rectiline.problems import Problem
-from rectiline.solvers import Solution, central_intercept
+from rectiline.solvers import central_intercept
 
 OTHER_PARTS = 3  # of a search besides its folds: scores, the path on all data, the last fit
-_MOST_SCORED = 4_000_000  # predictions made at once
 _TIE = 1e-10  # scores closer than this, relative, are the same; the stronger penalty wins
 
 
@@ -32,11 +31,10 @@ _TIE = 1e-10  # scores closer than this, relative, are the same; the stronger pe
 class Chosen:
     """The winner, the table behind it, and the paths on all the data."""
 
-    strength: float
     l1_ratio: float | None
-    paths: tuple[Path, ...]
-    solutions: tuple[Solution, ...]
     strengths: Vector
+    place: int  # of the chosen one among them
+    paths: tuple[Path, ...]
     results: dict[str, NDArray[Any]]
 
 
@@ -97,14 +95,8 @@ class Search(ABC):
                 f"time_limit={limit!r}: the time was up before a first model was known."
             )
         place = min(place, *(len(one) - 1 for one in paths))
-        return Chosen(
-            strength=float(self.strengths[ratio][place]),
-            l1_ratio=self.l1_ratios[ratio],
-            paths=paths,
-            solutions=tuple(one[place] for one in paths),
-            strengths=self.strengths[ratio],
-            results=self._table(scores, seconds),
-        )
+        table = self._table(scores, seconds)
+        return Chosen(self.l1_ratios[ratio], self.strengths[ratio], place, paths, table)
 
     def _table(self, scores: Vector, seconds: Vector) -> dict[str, NDArray[Any]]:
         pairs = list(zip(self.l1_ratios, self.strengths, strict=True))
@@ -182,16 +174,14 @@ class FoldSearch(Search):
 
     def _score(self, scores: Vector, seconds: Vector, limit: float | None) -> None:
         parts = list(product(range(len(self.l1_ratios)), range(self.n_folds)))
-        found, score_of = self._paths(parts, limit), self.model._score_of(self.data)
+        found, score = self._paths(parts, limit), self.model._score_of(self.data)
         for (ratio, fold), trained in zip(parts, found, strict=True):
-            test, size = self.folds[fold][1], min(map(len, trained))
+            size = min(map(len, trained))
+            if not size:
+                continue
             coefs = np.stack([one.coefs[:size] for one in trained], axis=1)
             intercepts = np.stack([one.intercepts[:size] for one in trained], axis=1)
-            score = score_of(test)
-            at_once = max(1, _MOST_SCORED // (max(test.size, 1) * self.n_tasks))
-            for first in range(0, size, at_once):
-                some = slice(first, min(first + at_once, size))
-                scores[ratio, some, fold] = score(coefs[some], intercepts[some])
+            scores[ratio, :size, fold] = score(self.folds[fold][1], coefs, intercepts)
             for one in trained:
                 seconds[ratio, :size, fold] += [point.seconds for point in one[:size]]
 
