@@ -29,12 +29,12 @@ from rectiline.losses import Absolute, EpsilonInsensitive, Huber, Loss, SquaredE
 from rectiline.penalties import ElasticNet, Penalty, Ridge
 from rectiline.problems.intercepts import best_intercept
 
-_LEAST, _MOST = 1e-150, 1e150  # of C
-_NORMAL = 1.482602218505602  # 1 / (0.75 quantile of a standard normal): MAD to standard deviation
-_NORMAL_MEAN = 1.2533141373155003  # sqrt(pi / 2): mean absolute deviation to standard deviation
-_BLOCK = 1 << 16  # entries of X centred at once
-_CONSTANT = 1e-12  # a spread below this share of the mean is rounding
-_CONSTANT_SPARSE = 1e-7  # the same where the variance is a difference of sums
+_LEAST_C, _LARGEST_C = 1e-150, 1e150
+_SD_PER_MAD = 1.482602218505602  # of normal values: 1 / (0.75 quantile)
+_SD_PER_MEAN_DEVIATION = 1.2533141373155003  # of normal values: sqrt(pi / 2)
+_ENTRIES_AT_ONCE = 1 << 16  # entries of X centred at once
+_CONSTANT_SHARE = 1e-12  # a spread below this share of the mean is rounding
+_CONSTANT_SHARE_SPARSE = 1e-7  # the same where the variance is a difference of sums
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ def in_unit(penalty: Penalty | None, scale: float) -> Penalty | None:
     """
     if not isinstance(penalty, ElasticNet) or penalty.l2 == 0.0:
         return penalty
-    l1 = float(np.clip(scale * penalty.l1, _LEAST, _MOST)) if penalty.l1 > 0 else 0.0
+    l1 = float(np.clip(scale * penalty.l1, _LEAST_C, _LARGEST_C)) if penalty.l1 > 0 else 0.0
     return ElasticNet(l1, penalty.l2)
 
 
@@ -110,7 +110,7 @@ def auto_C(penalty: Penalty | None, loss: Loss, scale: float, spreads: Vector) -
     with np.errstate(over="ignore", under="ignore", divide="ignore", invalid="ignore"):
         natural[varying] = scale / (np.sqrt(d) * spreads[varying])
         C = penalty.value(natural) / np.float64(d * _loss_beyond(loss, scale))
-    return float(np.clip(C, _LEAST, _MOST)) if C > 0 else 1.0
+    return float(np.clip(C, _LEAST_C, _LARGEST_C)) if C > 0 else 1.0
 
 
 def _loss_beyond(loss: Loss, distance: float) -> float:
@@ -157,10 +157,10 @@ def robust_scale(residuals: Vector, weight: Vector) -> float:
     2.2239
     """
     size = np.abs(residuals)
-    scale = _NORMAL * weighted_median(size, weight)
+    scale = _SD_PER_MAD * weighted_median(size, weight)
     if scale == 0.0:
         share = weight / weight.sum()
-        scale = _NORMAL_MEAN * float(share @ size)
+        scale = _SD_PER_MEAN_DEVIATION * float(share @ size)
     return scale if 0.0 < scale < np.inf else 1.0
 
 
@@ -182,7 +182,7 @@ def _spreads(X: Any, share: Vector, centred: bool) -> Vector:
         if not centred:
             variance, mean = variance + mean**2, np.zeros_like(mean)
     else:
-        rows = max(1, _BLOCK // max(X.shape[1], 1))
+        rows = max(1, _ENTRIES_AT_ONCE // max(X.shape[1], 1))
         starts = range(0, X.shape[0], rows)
         mean, variance = np.zeros(X.shape[1]), np.zeros(X.shape[1])
         if centred:
@@ -192,5 +192,5 @@ def _spreads(X: Any, share: Vector, centred: bool) -> Vector:
             distance = X[first : first + rows] - mean
             variance += share[first : first + rows] @ np.square(distance, out=distance)
     spread = np.sqrt(np.maximum(variance, 0.0))
-    rounding = (_CONSTANT_SPARSE if sp.issparse(X) else _CONSTANT) * np.abs(mean)
+    rounding = (_CONSTANT_SHARE_SPARSE if sp.issparse(X) else _CONSTANT_SHARE) * np.abs(mean)
     return np.where(spread > rounding, spread, 0.0)

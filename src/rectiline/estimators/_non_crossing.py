@@ -26,8 +26,8 @@ from rectiline.problems import Certificate, DualPoint, Problem
 from rectiline.rows import Block, RowBlocks
 from rectiline.solvers import Solution, Status
 
-_POINTS_AT_ONCE = 20  # of a pair, in one round
-_NEAR_ROOTS = 2.0  # samples that may cross a quantile, in roots of n (d + 1)
+_POINTS_PER_PAIR_AND_ROUND = 20
+_NEAR_ROOTS = 2.0  # samples that stay free to cross a quantile, as a multiple of sqrt(n (d + 1))
 _LEAST_CROSSING = 2e-9  # relative; twice what a solved problem may leave of a violation
 
 
@@ -102,7 +102,7 @@ def _closest_rows(block: Block, at: tuple[Any, Vector]) -> list[tuple[Vector, An
 def _least(parts: Sequence[tuple[Vector, Any]]) -> tuple[Vector, Any]:
     """Return the least distances among those of one block or several, and their points."""
     distance = np.concatenate([one for one, _ in parts])
-    chosen = np.argsort(distance, kind="stable")[:_POINTS_AT_ONCE]
+    chosen = np.argsort(distance, kind="stable")[:_POINTS_PER_PAIR_AND_ROUND]
     if len(parts) == 1:
         return distance[chosen], parts[0][1][chosen]
     return distance[chosen], sp.csr_array(sp.vstack([sp.csr_array(x) for _, x in parts]))[chosen]

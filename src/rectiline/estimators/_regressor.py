@@ -42,7 +42,7 @@ from rectiline.penalties import Penalty
 from rectiline.problems import Problem
 from rectiline.solvers import Solution
 
-_FIRST_SHARE = 0.1  # of the time limit, for the fit that finds the scale of the residuals
+_SCALE_FIT_SHARE = 0.1  # of the time limit, for the fit that finds the scale of the residuals
 
 
 @documented()
@@ -180,7 +180,7 @@ class PLQRegressor(
             middle = weighted_median(y, weight) if self.fit_intercept else 0.0
             loss, penalty = first_fit(robust_scale(y - middle, weight), spreads)
             problems.append(self._problem(data, Task(loss, y), penalty))
-        limit = None if self.time_limit is None else _FIRST_SHARE * self.time_limit
+        limit = None if self.time_limit is None else _SCALE_FIT_SHARE * self.time_limit
         asked = RunOptions.of(self, Clock.with_grace(limit))
         options = RunOptions(n_jobs=asked.n_jobs, seed=asked.seed, time_limit=limit)
         continues = getattr(self, "warm_start", False)

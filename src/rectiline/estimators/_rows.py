@@ -16,8 +16,8 @@ from rectiline.estimators._encode import new_rows
 from rectiline.rows import Block, RowBlocks
 from rectiline.solvers import RowSample, draw_rows
 
-_SAMPLE = 100_000  # rows that defaults relative to the data are worked out on
-_ENTRIES = 1 << 26  # of a tensor that are converted to float64 at a time
+_SAMPLE_ROWS = 100_000  # rows of the sample that default parameters are computed on
+_TENSOR_ENTRIES_AT_ONCE = 1 << 26  # converted to float64 at a time
 
 
 def as_rows(X: Any, y: Any = None, sample_weight: Any = None) -> RowBlocks | None:
@@ -51,9 +51,9 @@ def sample_rows(rows: RowBlocks, seed: int) -> RowSample:
     Of other sources it is the sample that the solver starts on as well, as long as it is held.
     """
     if not rows.has_random_access:
-        return draw_rows(rows, _SAMPLE, seed)
+        return draw_rows(rows, _SAMPLE_ROWS, seed)
     n = rows.n_rows
-    size = min(n, _SAMPLE)
+    size = min(n, _SAMPLE_ROWS)
     numbers = np.arange(size, dtype=np.int64) * n // size
     return RowSample(rows.take(numbers), numbers, np.full(size, n / size))
 
@@ -197,7 +197,7 @@ def _tensor_scores(estimator: Any, X: Any) -> Vector:
 
     coef = torch.as_tensor(np.ascontiguousarray(as_numpy(estimator.coef_).T), device=X.device)
     intercept = torch.as_tensor(as_numpy(estimator.intercept_), device=X.device)
-    step = max(1, _ENTRIES // X.shape[1])
+    step = max(1, _TENSOR_ENTRIES_AT_ONCE // X.shape[1])
     parts = [
         (X[first : first + step].double() @ coef + intercept).cpu().numpy()
         for first in range(0, X.shape[0], step)

@@ -24,7 +24,7 @@ from rectiline.problems import Problem
 from rectiline.solvers import central_intercept
 
 OTHER_PARTS = 3  # of a search besides its folds: scores, the path on all data, the last fit
-_TIE = 1e-10  # scores closer than this, relative, are the same; the stronger penalty wins
+_EQUAL_SCORES = 1e-10  # scores closer than this, relative, are the same; the stronger penalty wins
 
 
 @dataclass(frozen=True, eq=False)
@@ -235,6 +235,6 @@ def _on_scored(scores: NDArray[np.float64]) -> NDArray[np.float64]:
 def _best_place(mean: NDArray[np.float64]) -> tuple[int, int]:
     """Return (ratio, place) of the best mean score, the strongest penalty among equals."""
     top = np.nanmax(mean)
-    near = mean >= top - _TIE * max(1.0, abs(float(top)))
+    near = mean >= top - _EQUAL_SCORES * max(1.0, abs(float(top)))
     place = int(np.argmax(near.any(axis=0)))
     return int(np.argmax(near[:, place])), place

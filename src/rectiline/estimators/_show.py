@@ -32,7 +32,7 @@ except ImportError:
     from sklearn.utils._estimator_html_repr import _VisualBlock
 
 
-_SHOWN = 12  # problems listed before the rest is summed up
+_MOST_LISTED = 12  # problems listed before the rest is summed up
 
 
 class FitReport:
@@ -194,10 +194,11 @@ def certificate_html(estimator: Any) -> str:
     if not entries:
         return ""
     lines: list[Any] = [("status", "objective", "relative gap", "violation", "solver")]
-    for status, proof, solver in entries[:_SHOWN]:
+    for status, proof, solver in entries[:_MOST_LISTED]:
         gaps = (f"{proof.relative_gap:.1e}", f"{proof.violation:.1e}")
         lines.append((status, proof.primal, *gaps, solver))
-    if len(entries) > _SHOWN:
+    if len(entries) > _MOST_LISTED:
         worst = max(proof.relative_gap for _, proof, _ in entries)
-        lines.append((f"{len(entries) - _SHOWN} more", "", f"at most {worst:.1e}", "", ""))
+        rest = len(entries) - _MOST_LISTED
+        lines.append((f"{rest} more", "", f"at most {worst:.1e}", "", ""))
     return f"<div class='rectiline-certificate'>{html_table('certificate', lines)}</div>"

@@ -21,7 +21,7 @@ from rectiline.problems.blocks import Encoding
 from rectiline.rows import RowBlocks
 from rectiline.solvers import RowSample
 
-_TIE = 1e-10  # scores closer than this, relative, are one; samples on the margin of two classes tie
+_EQUAL_SCORES = 1e-10  # relative distance; samples on the margin of two classes tie
 
 
 @dataclass(frozen=True, eq=False)
@@ -186,5 +186,5 @@ def first_largest(scores: NDArray[Any]) -> Indices:
     on how many rows are multiplied at once; the choice must not.
     """
     top = scores.max(axis=-1, keepdims=True)
-    near = scores >= top - _TIE * np.maximum(np.abs(top), 1.0)
+    near = scores >= top - _EQUAL_SCORES * np.maximum(np.abs(top), 1.0)
     return np.asarray(np.argmax(near, axis=-1), dtype=np.intp)

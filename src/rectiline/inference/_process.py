@@ -23,9 +23,9 @@ from rectiline.problems import Problem
 
 _FIRST_LEVEL = 0.5
 _STEPS_PER_SAMPLE = 1000
-_JITTER = 1e-11  # of the spread of y: samples never reach the plane at the same time
-_EQUAL = 1e-9  # share of the largest scaled coefficient within which neighbours are one
-_SHORTEST = 1e-12  # interval of levels that is more than rounding
+_JITTER_SHARE = 1e-11  # of the spread of y; no two samples then reach the plane at once
+_EQUAL_COEF_SHARE = 1e-9  # share of the largest scaled coefficient within which neighbours are one
+_SHORTEST_INTERVAL = 1e-12  # interval of levels that is more than rounding
 _SYSTEMS_AT_ONCE = 4096
 
 
@@ -126,7 +126,7 @@ def _follow(rows: Matrix, y: Vector, weight: Vector, fit_intercept: bool) -> Qua
             f"X: the {p} columns{' with the intercept' if fit_intercept else ''} must be linearly "
             f"independent on the samples with weight."
         )
-    jitter = _JITTER * spread * np.random.default_rng(0).uniform(-1.0, 1.0, n)
+    jitter = _JITTER_SHARE * spread * np.random.default_rng(0).uniform(-1.0, 1.0, n)
     method = _core.QuantileBasis(columns, y + jitter)
     total = (1.0 - _FIRST_LEVEL) * (columns @ weight)
     parts = []
@@ -144,10 +144,10 @@ def _follow(rows: Matrix, y: Vector, weight: Vector, fit_intercept: bool) -> Qua
     ends = np.concatenate([[0.0], below[:0:-1], above[1:], [1.0]])
     coef = _coefficients(columns, y, np.vstack([down[::-1], up[1:]]))
     # Intervals without length, and neighbours that differ by rounding, are none.
-    long = np.diff(ends) > _SHORTEST
+    long = np.diff(ends) > _SHORTEST_INTERVAL
     starts, coef = ends[:-1][long], coef[long]
     starts[0] = 0.0
-    changes = np.abs(np.diff(coef, axis=0)).max(axis=1) > _EQUAL * np.abs(coef).max()
+    changes = np.abs(np.diff(coef, axis=0)).max(axis=1) > _EQUAL_COEF_SHARE * np.abs(coef).max()
     new = np.append(True, changes)
     coef = coef[new] / scale
     d = p - int(fit_intercept)

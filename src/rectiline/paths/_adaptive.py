@@ -14,7 +14,7 @@ from rectiline.solvers import solve
 _RIDGE = (
     1e-2  # of the curvature of the losses in a column: coefficients shrink by about a hundredth
 )
-_LEAST = 1e-4  # of the largest contribution of a column: smaller ones do not raise the weight
+_LEAST_SHARE = 1e-4  # weights grow no further below this share of the largest contribution
 _TOL = 1e-4
 
 
@@ -59,7 +59,7 @@ def adaptive_weights(problem: Problem, power: float = 1.0) -> Vector:
     ridge = _RIDGE * curvature * np.where(used, variance, 1.0)
     first = solve(problem.with_penalty(Columnwise(np.zeros(ridge.size), ridge)), tol=_TOL)
     size, spread = np.abs(first.coef), np.sqrt(np.where(used, variance, 1.0))
-    least = _LEAST * float(np.max(size * spread * used, initial=0.0))
+    least = _LEAST_SHARE * float(np.max(size * spread * used, initial=0.0))
     size = np.where(used, np.maximum(size, least / spread), 0.0)
     largest = float(size.max(initial=0.0))
     if largest == 0.0:

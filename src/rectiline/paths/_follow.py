@@ -33,10 +33,10 @@ from rectiline.solvers import (
     solve,
 )
 
-_BATCH_ENTRIES = 800_000  # multipliers that wait for their certificates: more leave the cache
+_BATCH_ENTRIES = 800_000  # multipliers certified together; more leave the cache
 _FIRST_BATCH = 4  # strengths until the first certificates show whether following works
-_MOST_MISSED = 2  # strengths left to `solve`, beyond one in
-_PER_MISS = 4  # so many, before the follower is given up
+_MOST_MISSED = 2  # strengths that the follower may leave to `solve`,
+_STRENGTHS_PER_MISS = 4  # plus one for so many strengths
 _FOLLOWERS: tuple[type[KinkedFollower] | type[NewtonFollower], ...]
 _FOLLOWERS = KinkedFollower, NewtonFollower  # the first that accepts a problem follows it
 _OPTIONS = {"solver", "tol", "max_iter", "random_state", "n_threads"}
@@ -184,7 +184,7 @@ class PathRun:
 
     def _go_on_following(self) -> None:
         """Bring the follower to the latest solution, or give it up if it misses too many."""
-        if self._n_missed > _MOST_MISSED + len(self._solutions) / _PER_MISS:
+        if self._n_missed > _MOST_MISSED + len(self._solutions) / _STRENGTHS_PER_MISS:
             self._follower = None
         if self._follower is not None and self._latest is not self._proposed:
             self._place(self._latest)

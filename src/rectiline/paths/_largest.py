@@ -35,18 +35,18 @@ from rectiline.penalties import (
 from rectiline.problems import DualPoint, Problem
 from rectiline.solvers import Generation, Newton, Session, Solution, limited_threads, solve
 
-_STEPS = 12
-_FIRST_SHARE, _FIRST_SHARE_WIDE = 0.1, 0.6  # of the first upper bound: where the ascent starts
-_COLUMNS_PER_OPEN_SAMPLE = 4  # from which on few samples are near the margin at once
-_LOWER = 0.01  # of a strength at which zeros are optimal: where to look next
-_ROWS_PER_COLUMN_FOR_NEWTON = 4  # from which on its rough steps are faster
-_ROUGH_TOL, _TOL = 1e-2, 3e-11  # of rough and of exact steps
-_SPARSE_TOL = 1e-4  # where exact steps take long:
-_DENSITY_FOR_PIVOTS = 0.1  # share of the entries that are stored, below which they do
-_CLOSE = 1e-9  # relative distance between the bounds that counts as none
-_NOTHING = 1e-10  # of the first upper bound: strengths below are rounding
-_ROUNDING = 1e-14  # of the size of the terms of a sum: below, it is zero
-_ROUNDING_OF_LOSSES = 1e-15  # what a difference of losses may owe to rounding
+_MOST_STEPS = 12
+_START_SHARE, _START_SHARE_WIDE = 0.1, 0.6  # of the first upper bound, where the ascent starts
+_COLUMNS_PER_SAMPLE_AT_KNOT = 4  # X counts as wide from here on
+_STEP_DOWN_FACTOR = 0.01  # to the next strength where zeros were optimal
+_ROWS_PER_COLUMN_FOR_NEWTON = 4  # its rough steps pay from here on
+_ROUGH_TOL, _TOL = 1e-2, 3e-11  # relative gaps of rough and of exact steps
+_SPARSE_TOL = 1e-4  # relative gap of exact steps where pivots are slow:
+_DENSITY_FOR_PIVOTS = 0.1  # on designs that store a smaller share of entries
+_EQUAL_BOUNDS = 1e-9  # relative distance at which bounds agree
+_ZERO_SHARE = 1e-10  # strengths below this share of the first upper bound are zero
+_ROUNDING_OF_SUMS = 1e-14  # a sum below this share of the size of its terms is zero
+_ROUNDING_OF_LOSSES = 1e-15  # relative rounding error of a difference of losses
 
 
 class ZeroPoint(NamedTuple):
@@ -173,7 +173,7 @@ class _Bounds:
         # What rounding in X'g can make of zero, in the dual norm.
         terms = float(np.linalg.norm(np.maximum(np.abs(null.low), np.abs(null.high))))
         sizes = np.sqrt(problem.design.column_squares()) * terms
-        self.nothing = max(norm.dual_norm(_ROUNDING * sizes), _NOTHING * self.first)
+        self.nothing = max(norm.dual_norm(_ROUNDING_OF_SUMS * sizes), _ZERO_SHARE * self.first)
 
     @property
     def strength(self) -> float:
@@ -186,8 +186,8 @@ class _Bounds:
         if not (self.open.size or has_rows) or self.upper <= self.nothing:
             return
         problem, d = self.problem, self.problem.n_features
-        is_wide = d >= _COLUMNS_PER_OPEN_SAMPLE * self.open.size
-        strength = (_FIRST_SHARE_WIDE if is_wide else _FIRST_SHARE) * self.upper
+        is_wide = d >= _COLUMNS_PER_SAMPLE_AT_KNOT * self.open.size
+        strength = (_START_SHARE_WIDE if is_wide else _START_SHARE) * self.upper
         is_long = _ROWS_PER_COLUMN_FOR_NEWTON * d <= problem.n_samples
         exact = ("generation" if Generation.refuses(problem) is None else "auto"), _TOL
         if problem.design.n_stored < _DENSITY_FOR_PIVOTS * problem.n_samples * d:
@@ -204,15 +204,15 @@ class _Bounds:
     ) -> tuple[float, Solution | None]:
         """Go up while bounds improve; return the strength to go on from and the answer there."""
         session = Session()
-        for _ in range(_STEPS):
+        for _ in range(_MOST_STEPS):
             one = self.problem.with_penalty(self.norm.with_strength(strength * self.norm.strength))
             found = solve(one, solver, tol, warm_start=found, session=session)
             self._prove(found.dual)
             self.lower = max(self.lower, self._gain(found.coef, found.intercept))
-            if self.upper - self.lower <= _CLOSE * self.upper or self.upper <= self.nothing:
+            if self.upper - self.lower <= _EQUAL_BOUNDS * self.upper or self.upper <= self.nothing:
                 break
             before = strength  # as long as nothing is proved, zeros are optimal there
-            strength = self.lower or _LOWER * min(strength, self.upper)
+            strength = self.lower or _STEP_DOWN_FACTOR * min(strength, self.upper)
             if abs(strength - before) <= 0.1 * tol * strength:
                 break
         return strength, found

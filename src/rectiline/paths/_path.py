@@ -17,7 +17,7 @@ from rectiline.paths._grid import checked_strengths, grid_and_start
 from rectiline.problems import DualPoint, Problem
 from rectiline.solvers import Candidate, Solution, Status
 
-_GRID_SHARE = 0.3  # of a time limit, for the largest strength: an upper bound if that is not enough
+_GRID_SHARE = 0.3  # of a time limit that the search for the largest strength may take
 
 
 @dataclass(frozen=True, eq=False)

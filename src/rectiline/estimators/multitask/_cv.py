@@ -35,7 +35,7 @@ from rectiline.solvers.multitask import MultiTaskSolution
 
 Masks = list[Mask]
 
-_LOOSE = 1e-4  # relative gap of the fits that are only compared
+_FOLD_TOL = 1e-4  # relative gap of the fits that are only compared
 
 
 class MultiTaskSearch(MultiTaskModel):
@@ -109,7 +109,7 @@ class MultiTaskSearch(MultiTaskModel):
         losses, seconds = np.full(len(candidates), np.inf), np.zeros(len(candidates))
         warm: MultiTaskSolution | None = None
         known: dict[float, float] = {}  # without a shared part alpha does not matter
-        changes = {"tol": max(self.tol, _LOOSE), "polish": False, "n_threads": 1}
+        changes = {"tol": max(self.tol, _FOLD_TOL), "polish": False, "n_threads": 1}
         pairs = zip(held_out, data.weight, strict=True)
         weights = [np.where(mask, 0.0, weight) for mask, weight in pairs]
         with asked_at_checkpoints(clock), suppress(OutOfTime):
