@@ -109,9 +109,8 @@ class CoefficientDisplay(Display):
         )
         return display.plot(ax=ax, **(style or {}))
 
-    @property
-    def _n_axes(self) -> int:
-        return len(self.names)
+    def __post_init__(self) -> None:
+        self._n_axes = len(self.names)
 
     def _draw(self, ax: Any, **style: Any) -> None:
         panels = self.axes_ = np.atleast_1d(ax)

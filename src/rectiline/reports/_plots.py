@@ -31,6 +31,7 @@ def short(label: Any) -> str:
 class Display(ABC):
     """A picture on one pair of axes, or on several, three in a row, which subclasses draw."""
 
+    _n_axes = 1
     ax_: Any
     figure_: Any
 
@@ -63,10 +64,6 @@ class Display(ABC):
         self._draw(ax, **style)
         self.ax_, self.figure_ = ax, np.ravel(ax)[0].figure
         return self
-
-    @property
-    def _n_axes(self) -> int:
-        return 1
 
     @abstractmethod
     def _draw(self, ax: Any, **style: Any) -> None:

@@ -40,12 +40,13 @@ class SubspaceDisplay(Display):
     --------
     >>> import numpy as np
     >>> from rectiline.estimators.multitask import MultiTaskRegressor
-    >>> from rectiline.reports._subspace_display import SubspaceDisplay
+    >>> from rectiline.reports import SubspaceDisplay
     >>> X = np.random.default_rng(0).standard_normal((30, 4))
     >>> model = MultiTaskRegressor().fit(X, np.outer(X[:, 0], [1.0, -1.0, 2.0]))
     >>> display = SubspaceDisplay.from_estimator(model)
     """
 
+    _n_axes = 2
     components: NDArray[np.float64]
     tasks: NDArray[np.float64]
     shares: NDArray[np.float64]
@@ -75,10 +76,6 @@ class SubspaceDisplay(Display):
             feature_names=getattr(model, "feature_names_in_", None),
         )
         return display.plot(ax=ax, **style)
-
-    @property
-    def _n_axes(self) -> int:
-        return 2
 
     def _draw(self, ax: Any, **style: Any) -> None:
         self.axes_ = tuple(ax)

@@ -18,19 +18,15 @@ class ArrayRows(SlicedRows):
     """Rows of arrays in memory, in views: X is never copied as a whole."""
 
     def __init__(
-        self,
-        X: Any,
-        y: ArrayLike | None,
-        sample_weight: ArrayLike | None = None,
-        block_rows: int | None = None,
+        self, X: Any, y: Any, sample_weight: Any = None, block_rows: int | None = None
     ) -> None:
         matrix = checked_matrix(X)
         n = matrix.shape[0]
-        targets = None if y is None else checked_vector("y", y, n)
-        weight = None
+        if y is not None:
+            y = checked_vector("y", y, n)
         if sample_weight is not None:
-            weight = checked_vector("sample_weight", sample_weight, n).astype(np.float64)
-        super().__init__(matrix, targets, weight, block_rows)
+            sample_weight = checked_vector("sample_weight", sample_weight, n).astype(np.float64)
+        super().__init__(matrix, y, sample_weight, block_rows)
         names = names_of(X)
         self.feature_names = None if names is None else tuple(names)
 

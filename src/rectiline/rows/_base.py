@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
@@ -24,8 +24,8 @@ class RowBlocks(ABC):
     """Rows ``(X, y, weight)`` in blocks that can be read again as often as needed.
 
     Iterating opens the source anew and yields its blocks in a fixed order. A subclass implements
-    `items` and sets `n_features`, `dtype` and, where they are known, `feature_names` and the number
-    of rows.
+    `items`, or sets `_items`, and sets `n_features`, `dtype` and, where they are known,
+    `feature_names` and the number of rows.
 
     Attributes
     ----------
@@ -62,6 +62,8 @@ class RowBlocks(ABC):
     is_in_memory: bool = False  # whether the rows are arrays of this process
     is_one_stream: bool = False  # whether its only item is itself, which no worker can open
 
+    _items: Sequence[Any] = ()
+
     def __init__(self) -> None:
         self._n_rows: int | None = None
         self._fingerprints: list[tuple[Any, ...]] = []
@@ -69,12 +71,12 @@ class RowBlocks(ABC):
         self.cache: Any = None  # whose folder lasts as long as the rows
 
     def items(self) -> Iterable[Any]:
-        """Yield what is opened one by one: objects whose method `blocks` yields blocks.
+        """Return what is opened one by one: objects whose method `blocks` yields blocks.
 
         Items that can be pickled can be opened by workers of an executor. They know the numbers of
         their rows.
         """
-        raise NotImplementedError
+        return self._items
 
     def on(self, executor: Any) -> RowBlocks:
         """Run passes over these rows on an executor; return the rows.

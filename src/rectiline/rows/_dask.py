@@ -109,10 +109,6 @@ class DaskRows(RowBlocks):
             return [_Delayed(block) for block in blocks]
         return list(client.compute(blocks))
 
-    def items(self) -> list[Any]:
-        """Return the partitions."""
-        return self._items
-
 
 def _array_block(start: int, given: tuple[bool, np.dtype[Any]], *part: Any) -> Block:
     """Return partitions of X, y and weight as a block; `given`: whether y is one, and the type."""

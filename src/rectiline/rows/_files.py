@@ -176,7 +176,22 @@ def from_parquet(
     ...     rows.n_rows, rows.feature_names
     (2, ('miles', 'night'))
     """
-    require_arrow("from_parquet")
+    pyarrow = require_arrow("from_parquet")
+    is_opened = isinstance(paths, (pyarrow.Table, pyarrow.dataset.Dataset))  # see `from_table`
+    data = paths if is_opened else _opened(paths, format)
+    if missing not in ("error", "drop"):
+        raise ValueError(f'missing={missing!r}: must be "error" or "drop".')
+    chosen = Columns(data.schema, target, weight, columns, categorical)
+    kept = _cache_of(data, chosen, checked_cache(cache))
+    if kept is not None:
+        data = _stored(kept, lambda: data.scanner(columns=chosen.names).to_reader())
+    rows = TableRows(data, chosen, block_rows, missing == "drop", executor)
+    rows.cache = kept
+    return rows
+
+
+def _opened(paths: Any, format: str | None) -> Any:
+    """Return the data set of files."""
     from pyarrow import dataset
 
     found, base = _found(paths)
@@ -185,9 +200,7 @@ def from_parquet(
         raise ValueError(f'format={format!r}: must be "parquet", "feather" or "csv".')
     source = found[0] if len(found) == 1 else found
     where = {} if base is None else {"partition_base_dir": base}
-    data = dataset.dataset(source, format=kind, partitioning="hive", **where)
-    how = (columns, block_rows, cache, categorical, missing, executor)
-    return _of_dataset(data, target, weight, *how)
+    return dataset.dataset(source, format=kind, partitioning="hive", **where)
 
 
 def _found(paths: Any) -> tuple[list[str], str | None]:
@@ -209,29 +222,6 @@ def _found(paths: Any) -> tuple[list[str], str | None]:
         files.extend(inside if inside and os.path.isdir(name) else [name])
     is_folder = len(found) == 1 and os.path.isdir(found[0]) and files != found
     return files, found[0] if is_folder else None
-
-
-def _of_dataset(
-    data: Any,
-    target: str | None = None,
-    weight: str | None = None,
-    columns: Sequence[str] | None = None,
-    block_rows: int | None = None,
-    cache: Any = "auto",
-    categorical: str | None = None,
-    missing: str = "error",
-    executor: Any = None,
-) -> RowBlocks:
-    """Return the rows of a data set or of a table in memory; options are as in `from_parquet`."""
-    if missing not in ("error", "drop"):
-        raise ValueError(f'missing={missing!r}: must be "error" or "drop".')
-    chosen = Columns(data.schema, target, weight, columns, categorical)
-    kept = _cache_of(data, chosen, checked_cache(cache))
-    if kept is not None:
-        data = _stored(kept, lambda: data.scanner(columns=chosen.names).to_reader())
-    rows = TableRows(data, chosen, block_rows, missing == "drop", executor)
-    rows.cache = kept
-    return rows
 
 
 def _cache_of(data: Any, columns: Columns, cache: Any) -> Cache | None:
@@ -309,7 +299,7 @@ def from_table(table: Any, y: Any = None, sample_weight: Any = None, **given: An
         given[option] = f"__{option}__"
         column = pyarrow.array(checked_vector(name, values, len(data)))
         data = data.append_column(given[option], column)
-    rows = _of_dataset(data, **given)
+    rows = from_parquet(data, **given)
     rows.snapshot = snapshot
     rows.cache = kept if kept is not None else rows.cache
     return rows

@@ -22,16 +22,14 @@ class NpyRows(SlicedRows):
 
     is_checked = is_in_memory = False
 
-    def __init__(
-        self, X_paths: Any, y_paths: Any, sample_weight: Any = None, block_rows: int | None = None
-    ) -> None:
-        X = Files.opened("X", X_paths, 2)
-        y = None if y_paths is None else Files.opened("y", y_paths, 1)
-        weight = None if sample_weight is None else Files.opened("sample_weight", sample_weight, 1)
-        super().__init__(X, y, weight, block_rows)
-        for name, part in (("y", y), ("sample_weight", weight)):
-            if part is not None:
-                refuse_other_length(name, part.shape, self.n_rows)
+    def __init__(self, X: Any, y: Any, sample_weight: Any, block_rows: int | None) -> None:
+        files = Files.opened("X", X, 2)
+        beside = {"y": y, "sample_weight": sample_weight}
+        for name, given in beside.items():
+            if given is not None:
+                beside[name] = Files.opened(name, given, 1)
+                refuse_other_length(name, beside[name].shape, files.shape[0])
+        super().__init__(files, beside["y"], beside["sample_weight"], block_rows)
 
     def items(self) -> Iterator[NpyItem]:
         """Yield parts of the files; none goes beyond a file of X."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,10 +20,7 @@ class StreamRows(RowBlocks):
     is_one_stream = True
 
     def __init__(
-        self,
-        open_blocks: Callable[[], Iterable[Any]],
-        n_features: int | None = None,
-        feature_names: Sequence[str] | None = None,
+        self, open_blocks: Any, n_features: int | None, feature_names: Sequence[str] | None
     ) -> None:
         super().__init__()
         if not callable(open_blocks):

@@ -28,12 +28,7 @@ class SvmlightRows(RowBlocks):
     reads_ahead = True
 
     def __init__(
-        self,
-        paths: Any,
-        n_features: int | None = None,
-        block_rows: int | None = None,
-        cache: Any = "auto",
-        zero_based: bool | str = "auto",
+        self, paths: Any, n_features: Any, block_rows: int | None, cache: Any, zero_based: Any
     ) -> None:
         super().__init__()
         one = isinstance(paths, (str, os.PathLike))
@@ -94,10 +89,6 @@ class SvmlightRows(RowBlocks):
         if self.cache is not None and items:
             self.cache.describe([Path(item.stamp.path).name for item in items], sizes)
         return items, sizes
-
-    def items(self) -> list[SvmlightItem]:
-        """Return the ranges of the text, or the files that hold what they were parsed into."""
-        return self._items
 
 
 @dataclass(frozen=True)

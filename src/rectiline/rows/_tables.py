@@ -181,7 +181,7 @@ class TableRows(RowBlocks):
         if not sum(item.n_rows for item in items):
             raise ValueError("The source has no rows; at least one is needed.")
         starts = accumulate((item.n_rows for item in items), initial=0)
-        self._items: list[Any] = [
+        self._items = [  # parts of the table, or blocks once they are held
             replace(item, start=start, reading=replace(item.reading, columns=columns))
             for item, start in zip(items, starts, strict=False)
         ]
@@ -208,10 +208,6 @@ class TableRows(RowBlocks):
             for name, values in here.items():
                 levels[name] |= values
         return items, columns.with_levels({name: sorted(found) for name, found in levels.items()})
-
-    def items(self) -> Sequence[Any]:
-        """Return the parts of the table, or its blocks if they are held."""
-        return self._items
 
     def map_targets(
         self, function: Callable[[Block, State], Result], state: State
