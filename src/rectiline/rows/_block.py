@@ -163,7 +163,7 @@ def pick(block: Block, rows: NDArray[np.int64]) -> Block:
     return block.take(at)
 
 
-def join(parts: list[Block], n_features: int) -> Block:
+def join(parts: Sequence[Block], n_features: int) -> Block:
     """Return blocks of picked rows as one; row numbers are those of the parts put together."""
     if not parts:
         return Block(np.empty((0, n_features)), np.empty(0), None, 0)

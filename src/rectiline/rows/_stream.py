@@ -49,7 +49,7 @@ class StreamRows(RowBlocks):
         self.feature_names = None if names is None else tuple(map(str, names))
 
     def _opened(self) -> Iterable[Any]:
-        blocks = self._open_blocks()
+        blocks: Iterable[Any] = self._open_blocks()
         if iter(blocks) is blocks and blocks is getattr(self, "_last", None):
             raise ValueError(
                 "open_blocks() returned the iterator that it had returned before; it must return "
