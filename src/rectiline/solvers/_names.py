@@ -10,14 +10,8 @@ from rectiline.solvers.newton import Newton, ReducedNewton
 from rectiline.solvers.rehline import Rehline
 from rectiline.solvers.smoothed import Smoothed
 
-SOLVERS: dict[str, type[Solver]] = {
-    "generation": Generation,
-    "interior": Interior,
-    "newton": Newton,
-    "reduced_newton": ReducedNewton,
-    "rehline": Rehline,
-    "smoothed": Smoothed,
-}
+_KINDS: tuple[type[Solver], ...] = Generation, Interior, Newton, ReducedNewton, Rehline, Smoothed
+SOLVERS: dict[str, type[Solver]] = {kind.name: kind for kind in _KINDS}
 
 # What other libraries call such methods.
 _ALIASES = {

@@ -43,6 +43,12 @@ def screened_columns(form: CompositeForm, q: Vector, count: int) -> Indices:
         l1 = form.columns.l1
         with np.errstate(divide="ignore", invalid="ignore"):
             score = np.where(l1 > 0, score / l1, np.inf)
-    if count >= score.size:
-        return np.arange(score.size)
-    return np.sort(np.argpartition(-score, count - 1)[:count])
+    return largest(score, count, -np.inf)
+
+
+def largest(values: Vector, limit: int, above: float) -> Indices:
+    """Return the places, in order, of up to `limit` largest values greater than `above`."""
+    found = np.flatnonzero(values > above)
+    if found.size > limit:
+        found = np.sort(found[np.argpartition(-values[found], limit - 1)[:limit]])
+    return found

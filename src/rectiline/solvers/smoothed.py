@@ -29,7 +29,7 @@ from rectiline._typing import Indices, Vector
 from rectiline.problems import Problem
 from rectiline.problems.forms import CompositeForm, FormPoint
 from rectiline.solvers._base import Budget, Step
-from rectiline.solvers._screening import spread_of_arguments, zero_dual
+from rectiline.solvers._screening import largest, spread_of_arguments, zero_dual
 
 __all__ = ["Smoothed"]
 
@@ -106,11 +106,7 @@ class SmoothedState:
     def adapt(self, target: float) -> bool:
         """Let columns join and smooth less, as the last look asks for; return whether to go on."""
         if float(self.ratio.max()) > 1.0 + _SHARE * target:
-            new = np.flatnonzero(self.ratio > _NEAR)
-            most = max(self.columns.size, _FIRST // 8)
-            if new.size > most:
-                new = new[np.argpartition(-self.ratio[new], most - 1)[:most]]
-            self.add(new)
+            self.add(largest(self.ratio, max(self.columns.size, _FIRST // 8), _NEAR))
         if self.smoothing > 0.5 * self.excess and self.smoothing > _SHARE * target:
             self.mu *= _SHRINK
         return self.mu >= self.least_mu and self.idle < _PATIENCE
@@ -173,9 +169,7 @@ class Smoothed:
             intercept, g, coef = warm.intercept, warm.sample, warm.coef
         ratio = np.abs(form.design.tdot(g)) / form.columns.l1
         ratio[coef != 0.0] = np.inf
-        count = min(max(_FIRST, int(np.count_nonzero(coef))), ratio.size)
-        columns = np.sort(np.argpartition(-ratio, count - 1)[:count])
-        columns = columns[ratio[columns] > _LEAST]
+        columns = largest(ratio, max(_FIRST, int(np.count_nonzero(coef))), _LEAST)
         mu = self.smoothing * spread_of_arguments(form)
         method = _core.SmoothedL1(form.rows, form.fit_intercept)
         nothing = np.zeros(0, dtype=np.intp)

@@ -11,16 +11,15 @@ from rectiline._typing import Vector
 
 
 def row_norms(rows: Any) -> Vector:
-    """Return the Euclidean norm of each row."""
+    """Return the Euclidean norm of each row, 1 for rows of zeros."""
     squares = (rows * rows).sum(axis=1)
-    return np.sqrt(np.asarray(squares, dtype=np.float64)).ravel()
+    norms = np.sqrt(np.asarray(squares, dtype=np.float64)).ravel()
+    return np.where(norms > 0, norms, 1.0)
 
 
 def row_scale(block: Any) -> Vector:
     """Return one over the root mean square of each row."""
-    width = max(block.shape[1], 1)
-    norms = row_norms(block) / np.sqrt(width)
-    return 1.0 / np.where(norms > 0, norms, 1.0)
+    return np.asarray(np.sqrt(max(block.shape[1], 1)) / row_norms(block))
 
 
 def scaled_rows(block: Any, scale: Vector) -> Any:

@@ -127,14 +127,12 @@ class Master:
 
     def _place_constraints(self) -> None:
         """Add xi >= 0 and nu, scaled so that every constraint row has norm one."""
-        rows = self.form.problem.constraint_rows
-        m, k = rows.c.size, rows.f.size
-        norms = np.concatenate([row_norms(rows.A), row_norms(rows.E)])
-        self._constraint_norm = np.where(norms > 0, norms, 1.0)
-        cost = -np.concatenate([rows.c, rows.f]) / (self._constraint_norm * self._cost_scale)
-        low = np.concatenate([np.zeros(m), np.full(k, -np.inf)])
+        rows = self._constraints = self.form.problem.terms.region.stacked
+        self._constraint_norm = row_norms(rows.design.X)
+        cost = -rows.offset / (self._constraint_norm * self._cost_scale)
+        low = np.where(rows.is_equality, -np.inf, 0.0)
         self._constraint_columns = self.program.add_columns(
-            cost, low, np.full(m + k, np.inf), _NOWHERE, np.zeros((0, m + k))
+            cost, low, np.full(low.size, np.inf), _NOWHERE, np.zeros((0, low.size))
         )
 
     # ---- rows --------------------------------------------------------------------------------
@@ -192,11 +190,10 @@ class Master:
 
     def _constraint_block(self, first: int) -> NDArray[np.float64]:
         """Return ``-(A a)`` and ``-(E a)``, one row per direction, columns scaled to norm one."""
-        rows = self.form.problem.constraint_rows
         if not self._constraint_norm.size:
             return np.zeros((self.directions.size - first, 0))
-        parts = [self.directions.of_rows(part, first) for part in (rows.A, rows.E)]
-        return np.asarray(-(np.vstack(parts) / self._constraint_norm[:, None]).T)
+        products = self.directions.of_rows(self._constraints.design.X, first)
+        return np.asarray(-(products / self._constraint_norm[:, None]).T)
 
     def _range(self, first: int) -> tuple[Vector, Vector]:
         """Return where -a'q must lie for each direction, less the constant part, scaled."""

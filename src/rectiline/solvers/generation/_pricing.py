@@ -14,8 +14,8 @@ import numpy as np
 
 from rectiline._typing import Indices, Vector
 from rectiline.problems.forms import LinearProgramForm
+from rectiline.solvers._screening import largest
 from rectiline.solvers.generation._directions import Directions
-from rectiline.solvers.generation._units import largest
 
 _ROUNDING = 1e-12
 

@@ -38,7 +38,7 @@ from rectiline.backends import Design
 from rectiline.problems.forms import CompositeForm, FormPoint
 from rectiline.solvers._base import Budget
 from rectiline.solvers._screening import spread_of_arguments
-from rectiline.solvers.generation._blocks import row_norms
+from rectiline.solvers.generation._blocks import below, row_norms
 
 _GROWTH = 2.0
 _LARGEST = 1e7
@@ -61,16 +61,15 @@ class ProximalMaster:
         self._argument_scale = spread_of_arguments(form)
         finite = units.cap[np.isfinite(units.cap)]
         self._box_scale = float(finite.mean()) if finite.size else float(form.weight.mean())
-        m, k = form.n_inequalities, form.n_constraints
+        k = form.n_constraints
         ones = np.ones(k)
         self._n_rows = n + k
         self._row = np.concatenate([units.sample, n + np.arange(k)]).astype(np.int64)
         self._sign = np.concatenate([units.sign, ones])
-        rows = form.problem.constraint_rows
-        norms = np.concatenate([row_norms(rows.A), row_norms(rows.E)])
-        self._norms = np.where(norms > 0, norms, 1.0)
-        constant = np.concatenate([rows.c, rows.f]) * (self._column_scale / self._norms)
-        low = np.where(np.arange(k) < m, 0.0, -np.inf)
+        rows = form.problem.terms.region.stacked
+        self._norms = row_norms(rows.design.X)
+        constant = rows.offset * (self._column_scale / self._norms)
+        low = np.where(rows.is_equality, -np.inf, 0.0)
         cap = units.cap / self._box_scale
         self._low = np.concatenate([np.where(units.fixed, cap, 0.0), low])
         self._high = np.concatenate([cap, ones * np.inf])
@@ -117,17 +116,14 @@ class ProximalMaster:
 
     def _scaled_matrix(self, part: CompositeForm) -> Any:
         """Return the columns of the working set, and below them the constraint rows."""
-        X, rows = part.design.X, part.problem.constraint_rows
-        scale = 1.0 / self._column_scale
-        blocks = [X * scale]
+        whole = part.design.X * (1.0 / self._column_scale)
         if self._norms.size:
-            split = rows.c.size
-            blocks.append(sp.diags_array(-1.0 / self._norms[:split]) @ sp.csr_array(rows.A))
-            blocks.append(sp.diags_array(-1.0 / self._norms[split:]) @ sp.csr_array(rows.E))
-        if sp.issparse(X):
-            return sp.csc_array(sp.vstack(blocks, format="csc"), dtype=np.float64)
-        dense = [one.toarray() if sp.issparse(one) else one for one in blocks]
-        return np.asfortranarray(np.vstack(dense), dtype=np.float64)
+            rows = sp.csr_array(part.problem.terms.region.stacked.design.X)
+            rows = sp.diags_array(-1.0 / self._norms) @ rows
+            whole = below(whole, rows if sp.issparse(whole) else rows.toarray())
+        if sp.issparse(whole):
+            return sp.csc_array(whole, dtype=np.float64)
+        return np.asfortranarray(whole, dtype=np.float64)
 
     def _pass_penalty(self, matrix: _core.DesignView) -> None:
         """Hand matrix and penalty, scaled, to the method."""

@@ -92,12 +92,10 @@ class Generation:
     first_burst: ClassVar[int] = 64
 
     def __post_init__(self) -> None:
-        if self.start_with not in _STARTS:
-            allowed = ", ".join(map(repr, _STARTS))
-            raise ValueError(f"start_with={self.start_with!r}: must be one of {allowed}.")
-        if self.master not in _MASTERS:
-            allowed = ", ".join(map(repr, _MASTERS))
-            raise ValueError(f"master={self.master!r}: must be one of {allowed}.")
+        for name, words in (("start_with", _STARTS), ("master", _MASTERS)):
+            value, allowed = getattr(self, name), ", ".join(map(repr, words))
+            if value not in words:
+                raise ValueError(f"{name}={value!r}: must be one of {allowed}.")
         if not self.patience > 0:
             raise ValueError(f"patience={self.patience!r}: must be positive.")
         for name in ("columns_per_round", "samples_per_round"):

@@ -12,27 +12,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rectiline._typing import Indices, Vector
+from rectiline.solvers._screening import largest
 
 if TYPE_CHECKING:
     from rectiline.solvers.generation._master import Master
 
 
-def largest(values: Vector, limit: int, above: float) -> Indices:
-    """Return the places of up to `limit` largest values greater than `above`, largest first."""
-    found = np.flatnonzero(values > above)
-    if found.size > limit:
-        found = found[np.argpartition(-values[found], limit - 1)[:limit]]
-    return found[np.argsort(-values[found], kind="stable")]
-
-
 def nearest_units(arguments: Vector, width: Vector, count: int) -> Indices:
     """Return up to `count` units nearest to their knots, among those that have a width."""
     distance = np.where(width > 0, np.abs(arguments), np.inf)
-    return np.sort(largest(-distance, count, -np.inf))
+    return largest(-distance, count, -np.inf)
 
 
 def wrong_units(master: Master, arguments: Vector, limit: int) -> Indices:
-    """Return the units outside the program that sit at the wrong end, costliest first."""
+    """Return the units outside the program that sit at the wrong end: the costliest."""
     miss = np.where(master.top, -arguments, arguments) * master.width
     miss[master.is_in] = 0.0
-    return np.sort(largest(miss, limit, 0.0))
+    return largest(miss, limit, 0.0)

@@ -18,7 +18,7 @@ import numpy as np
 
 from rectiline._typing import Indices, Vector
 from rectiline.problems.forms import CompositeForm, EpigraphForm, FormPoint
-from rectiline.solvers._screening import zero_dual
+from rectiline.solvers._screening import largest, zero_dual
 from rectiline.solvers.interior.method import Method, Verdict
 
 __all__ = ["WorkingColumns", "generates_columns"]
@@ -45,7 +45,7 @@ class WorkingColumns:
     form: EpigraphForm
     columns: Indices  # in order
     part: EpigraphForm  # the problem on them
-    largest: int  # size that the working set must not exceed
+    most_columns: int  # size that the working set must not exceed
     proximal: float  # term of the method
     excess: float = np.inf  # by which other columns exceeded their strengths at the last look
     q: Vector = field(default_factory=lambda: np.zeros(0))  # then, of all columns,
@@ -53,7 +53,7 @@ class WorkingColumns:
 
     @classmethod
     def first(
-        cls, form: EpigraphForm, warm: FormPoint | None, largest: int, proximal: float
+        cls, form: EpigraphForm, warm: FormPoint | None, most_columns: int, proximal: float
     ) -> WorkingColumns:
         """Return the columns that the slopes at zero, or at a given point, ask for."""
         if warm is None:
@@ -61,9 +61,8 @@ class WorkingColumns:
         else:
             g, support = warm.sample, np.flatnonzero(warm.coef)
         ratio = np.abs(form.design.tdot(g)) / form.columns.l1
-        chosen = np.argpartition(-ratio, min(_FIRST, ratio.size) - 1)[:_FIRST]
-        columns = np.union1d(chosen, support)
-        return cls(form, columns, _on_columns(form, columns), largest, proximal)
+        columns = np.union1d(largest(ratio, _FIRST, -np.inf), support)
+        return cls(form, columns, _on_columns(form, columns), most_columns, proximal)
 
     def spread(self, point: FormPoint) -> FormPoint:
         """Return a point in terms of all columns."""
@@ -86,14 +85,12 @@ class WorkingColumns:
 
     def grow(self, method: Method) -> Method:
         """Return the method that goes on, with the columns that the last look asks for, if any."""
-        room = self.largest - self.columns.size
+        room = self.most_columns - self.columns.size
         if self.excess == 0.0 or room <= 0:
             return method
         most = min(max(int(_GROWTH * self.columns.size), 1), room)
-        new = np.flatnonzero(self.ratio > _NEAR)
-        if new.size > most:
-            new = new[np.argpartition(-self.ratio[new], most - 1)[:most]]
-        old, self.columns = self.columns, np.union1d(self.columns, new)
+        old = self.columns
+        self.columns = np.union1d(old, largest(self.ratio, most, _NEAR))
         self.part = _on_columns(self.form, self.columns)
         new_method = Method(self.part, 16, self.proximal, is_part=True)
         _continue(new_method, method, np.searchsorted(self.columns, old), self.q[self.columns])

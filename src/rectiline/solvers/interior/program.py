@@ -158,9 +158,7 @@ def build(form: EpigraphForm, digits: int = 16) -> UnitProgram:
     numbers = np.ascontiguousarray(np.concatenate(units.numbers, axis=1))
     row: Indices = np.concatenate(units.row)
     has_end = np.isfinite(numbers[1]) | np.isfinite(numbers[2])
-    is_changing = np.zeros(n, dtype=bool)
-    is_changing[row[has_end & (row < n)]] = True
-    data.changing = np.flatnonzero(is_changing)
+    data.is_steady = not has_end[row < n].any()
     if digits == 32:
         numbers[4] = np.where(~has_end & (numbers[3] == 0.0), _STIFFNESS_OF_32_DIGITS, 0.0)
         numbers[5] *= _ROOM_OF_32_DIGITS

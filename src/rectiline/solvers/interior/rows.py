@@ -19,7 +19,6 @@ from rectiline.problems.forms import EpigraphForm
 __all__ = ["BoxedRows", "DataRows", "ProgramRows", "opposites", "scaled"]
 
 _FULL, _MOST_ENTRIES = 0.1, 2e7  # share of entries, and entries, of rows that become an array
-_FEW_CHANGE = 4  # rows per row whose weight changes from which on the others are summed up once
 
 
 class DataRows:
@@ -49,8 +48,8 @@ class DataRows:
         self.design, self.scale, self.centre = design, scale, centre
         self.intercept, self.width = intercept, width
         self.size = design.n_samples
-        self.changing: Indices | None = None  # rows whose weights change from step to step
-        self._steady: Matrix | None = None  # the sum over the other rows, once it is known
+        self.is_steady = False  # whether all rows keep their weights from step to step
+        self._steady: Matrix | None = None  # then the sum of their squares, once it is known
 
     def dot(self, coef: Vector) -> Vector:
         """Return the predictions of the rows."""
@@ -81,31 +80,15 @@ class DataRows:
 
         Rows that keep their weights from step to step are summed up once.
         """
-        if not self.is_steady:
-            return self._gram_of(self.design, weights)
-        assert self.changing is not None
-        if self._steady is None:
-            rest = weights.copy()
-            rest[self.changing] = 0.0
-            self._steady = self._gram_of(self.design, rest)
-        gram = self._steady.copy()
-        if self.changing.size:
-            changing = Design(self.design.by_rows.X[self.changing])
-            gram += self._gram_of(changing, weights[self.changing])
-        return gram
-
-    @property
-    def is_steady(self) -> bool:
-        """Whether most rows keep their weights, so that the sum of their squares is kept."""
-        return self.changing is not None and _FEW_CHANGE * self.changing.size <= self.size
-
-    def _gram_of(self, design: Design, weights: Vector) -> Matrix:
-        gram = design.weighted_gram(
-            weights, np.arange(self.scale.size), self.intercept, self.centre
-        )
+        if self._steady is not None:
+            return self._steady.copy()
+        every = np.arange(self.scale.size)
+        gram = self.design.weighted_gram(weights, every, self.intercept, self.centre)
         scale = np.append(self.scale, 1.0) if self.intercept else self.scale
         gram *= scale
         gram *= scale[:, None]
+        if self.is_steady:
+            self._steady = gram.copy()
         return gram
 
     def kernel(self, weights: Vector) -> Matrix:

@@ -140,28 +140,18 @@ class KinkedFollower:
     def _improve(
         self, model: Model, pair: _Pair, working: WorkingSet | None, start: float, budget: Budget
     ) -> tuple[_core.NewtonRun, _Pair, int]:
-        """Solve on the working set; return the run, judged on all rows, its pair and its steps."""
-        multipliers = Multipliers(pair.column, np.zeros(0))
-        schedule = Schedule(start, _FACTOR, _INNER_STEPS)
-        if working is not None:
-            aim = _REDUCED_AIM * self._target
-            run, sample, steps, _ = working.solve(
-                pair.sample, multipliers, schedule, pair.objective, aim, _MOST_STEPS, budget
-            )
-        else:
-            self._rows.set_multiplier(np.ascontiguousarray(pair.sample))
-            run = _core.NewtonRun(
-                model.terms,
-                self._rows,
-                None,
-                pair.b,
-                *multipliers,
-                schedule,
-                abs(pair.objective),
-            )
-            steps, _, _ = run.solve(_AIM * self._target, _MOST_STEPS, budget.left())
-            run.move_to_polished()
-            sample = self._rows.dual()
+        """Solve on a working set, or on all rows; return the run, judged on all, pair and steps."""
+        aim = self._target * (_AIM if working is None else _REDUCED_AIM)
+        working = working or WorkingSet.whole(self._rows, model, pair.b)
+        run, sample, steps, _ = working.solve(
+            pair.sample,
+            Multipliers(pair.column, np.zeros(0)),
+            Schedule(start, _FACTOR, _INNER_STEPS),
+            pair.objective,
+            aim,
+            _MOST_STEPS,
+            budget,
+        )
         z = self._predictions(*model.to_user(run.b))
         run.estimate(*self._form.rows.sums(z, sample))
         return run, _Pair(run.b, z, sample, run.column, run.objective), steps

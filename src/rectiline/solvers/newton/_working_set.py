@@ -41,8 +41,14 @@ class WorkingSet:
     reach: float
     index: NDArray[np.int64]
     rows: _core.NewtonRows
-    frozen: _core.NewtonFrozen
+    frozen: _core.NewtonFrozen | None  # None if no row is
     frozen_dual: Vector
+
+    @classmethod
+    def whole(cls, rows: _core.NewtonRows, model: Model, b: Vector) -> WorkingSet:
+        """Return all rows, as they are."""
+        index = np.arange(rows.n, dtype=np.int64)
+        return cls(model, b, np.inf, index, rows, None, np.empty(rows.n))
 
     @classmethod
     def split(

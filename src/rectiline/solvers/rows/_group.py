@@ -7,7 +7,6 @@ handed what the pass has proved (`RowMember.prove`) instead of proving it again.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
@@ -20,13 +19,12 @@ from rectiline.problems import Certificate, Problem
 from rectiline.problems.blocks import PassState, Query, SplitDual, Totals, run_pass
 from rectiline.rows import TensorRows
 from rectiline.solvers._base import Budget, Pair, Step
+from rectiline.solvers._best import NOTHING
 from rectiline.solvers._show import ReportingCallback
 from rectiline.solvers.rows._draw import Drawing, SampleCutShort, draw_block
 from rectiline.solvers.rows._resume import Checkpoint
 from rectiline.solvers.rows._row_run import Next, RowRun
 from rectiline.solvers.rows._start import rough_answers, start_runs
-
-_NOTHING = Certificate(math.inf, math.inf, math.inf, math.inf)
 
 
 class JudgedInPasses:
@@ -64,7 +62,7 @@ class JudgedInPasses:
     ) -> tuple[Certificate, Any]:
         """Return what passes have proved about coefficients; anything else would take a pass."""
         known = [proof for judged, proof in self._proved if judged is coef]
-        return known[-1] if known else _NOTHING, dual
+        return known[-1] if known else NOTHING, dual
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
+from rectiline import _core
 from rectiline._typing import Matrix, Vector
 from rectiline.problems import Problem
 from rectiline.problems.blocks import LengthBound, NextSplit
@@ -107,25 +108,17 @@ def _bends(problem: Problem) -> list[list[tuple[float, float, float]]]:
     return found
 
 
-def _arguments(problem: Problem, coef: Vector, intercept: float) -> Vector:
-    z = problem.design.dot(coef) + intercept
-    return np.asarray(problem.direction * z + problem.offset)
-
-
 def _slack(problem: Problem, coef: Vector, intercept: float) -> Vector:
-    """Return the distance of each row's argument to the nearest knot."""
-    t = _arguments(problem, coef, intercept)
-    slack = np.full(t.size, np.inf)
-    for index, knots in enumerate(_bends(problem)):
-        mine = slice(None) if problem.loss_index is None else problem.loss_index == index
-        for knot, _, _ in knots:
-            slack[mine] = np.minimum(slack[mine], np.abs(t[mine] - knot))
-    return np.where(problem.weight > 0, slack, np.inf)
+    """Return the distance of each row's argument to the nearest knot; rows may weigh nothing."""
+    rows = _core.NewtonRows(problem.design.view, problem.rows, problem.fit_intercept)
+    rows.place_at(problem.design.dot(coef) + intercept)
+    return rows.slack()
 
 
 def _expected_curvature(problem: Problem, coef: Vector, intercept: float) -> Vector:
     """Return for each row its curvature, kinks smeared over the rows around them."""
-    t = _arguments(problem, coef, intercept)
+    z = problem.design.dot(coef) + intercept
+    t = np.asarray(problem.direction * z + problem.offset)
     curved = np.zeros(t.size)
     order = problem.n_features + problem.fit_intercept
     wanted = max(_LEAST_ROWS * order, t.size**0.75) / len(problem.losses)

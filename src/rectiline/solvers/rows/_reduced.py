@@ -21,6 +21,7 @@ from rectiline.solvers.newton._model import Model, Schedule
 _SCHEDULE = Schedule(50.0, 5.0, 40)
 _MOST_STEPS = 300
 _CURVED_TARGET = 1e-13
+_POLISHED_TARGET = 1e-8  # relative gap from which on answers are exact enough as they are
 _MOST_POLISH_STEPS = 8
 _SAME_COEFFICIENTS = 1e-13  # of the largest: smaller changes are rounding
 _SAME_MULTIPLIERS = 1e-9  # likewise, in a proof that bears them
@@ -95,8 +96,6 @@ def solve_reduced(
         return _solve_as_rows(part, frozen, objective, target)
     form = RectifiedForm.apply(part)
     model = Model(form)
-    if frozen.curvature is not None:
-        target = min(target, _CURVED_TARGET)  # an estimate that bounds what is left
     centre = model.from_user(frozen.coef, frozen.intercept)
     linear = model.joined(frozen.gradient, frozen.total)
     terms = _core.NewtonFrozen(model.terms, linear, frozen.curvature, centre)
@@ -106,16 +105,18 @@ def solve_reduced(
     run = _core.NewtonRun(
         model.terms, rows, terms, centre, *model.no_multipliers(), _SCHEDULE, abs(objective)
     )
-    run.solve(target, _MOST_STEPS, time_left())
+    # With curvature the estimate only bounds what is left.
+    aim = target if frozen.curvature is None else min(target, _CURVED_TARGET)
+    run.solve(aim, _MOST_STEPS, time_left())
     run.move_to_polished()
     constraint = run.constraint_multipliers() / model.row_norm
     coef, intercept = model.to_user(run.b)
     found = form.invert(FormPoint(coef, intercept, rows.dual(), constraint))
     best = Reduced(*found, float(run.relative_gap))
     if best.relative_gap > _FAILED_GAP and time_left() > 0.0:
-        other = _solve_as_rows(part, frozen, objective, target)
+        other = _solve_as_rows(part, frozen, objective, aim)
         best = other if other.relative_gap < best.relative_gap else best
-    return _polished(part, frozen, best)
+    return best if target > _POLISHED_TARGET else _polished(part, frozen, best)
 
 
 def _polished(near: Problem, frozen: Frozen, found: Reduced) -> Reduced:

@@ -78,8 +78,8 @@ def start_runs(
     few = sample.thin(first, plan.reach_rows)
     runs: list[RowRun] = []
     for place, problem in enumerate(problems):
-        own = sample if problem is first else sample.of(problem)
-        some = own if few is sample else few if problem is first else few.of(problem)
+        own = sample.of(problem)
+        some = own if few is sample else few.of(problem)
         if answers is None:
             start = _solve(own)
         else:
