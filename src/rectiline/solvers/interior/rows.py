@@ -165,20 +165,11 @@ class ProgramRows:
             ones = np.ones((data.size, 1))
             X = sp.hstack([X, ones], format="csr") if sp.issparse(X) else np.hstack([X, ones])
             scale, place = np.append(scale, 1.0), np.append(place, self.width - 1)
-        single = np.ones(self.single.size), self.single, np.arange(self.single.size + 1)
-        own, more = _as_csr(X), _as_csr(self.matrix)
-        whole = sp.vstack(
-            [
-                sp.csr_array(parts, shape=(parts[2].size - 1, self.width))
-                for parts in (
-                    (own.data * scale[own.indices], place[own.indices], own.indptr),
-                    (more.data, more.indices, more.indptr),
-                    single,
-                )
-            ],
-            format="csr",
-        )
-        return whole.indptr.astype(np.int64), whole.indices.astype(np.int64), whole.data
+        own, more, single = _entries(X), _entries(self.matrix), np.ones(self.single.size)
+        counts = np.concatenate([own[0], more[0], single.astype(np.int64)])
+        columns = np.concatenate([place[own[1]], more[1], self.single])
+        values = np.concatenate([own[2] * scale[own[1]], more[2], single])
+        return np.append(0, np.cumsum(counts)), columns, values
 
 
 class BoxedRows(NamedTuple):
@@ -245,17 +236,16 @@ def opposites(matrix: Any) -> tuple[Any, Indices, NDArray[np.bool_]]:
     return (kept if other.size else slice(None)), place, is_opposite
 
 
-def _as_csr(matrix: Any) -> Any:
-    """Return a matrix by rows, the columns of each in order; a copy where they are not."""
-    if not sp.issparse(matrix) and matrix.all():
-        n, d = matrix.shape
-        parts = matrix.ravel(), np.tile(np.arange(d), n), np.arange(n + 1) * d
-        return sp.csr_array(parts, shape=(n, d))
+def _entries(matrix: Any) -> tuple[Any, Any, Vector]:
+    """Return the number of entries of each row, their columns in order and their values."""
+    if not sp.issparse(matrix):
+        at, columns = np.nonzero(matrix)
+        return np.bincount(at, minlength=matrix.shape[0]), columns, matrix[at, columns]
     rows = sp.csr_array(matrix)
     if not rows.has_canonical_format:
         rows = rows.copy() if rows is matrix else rows
         rows.sum_duplicates()
-    return rows
+    return np.diff(rows.indptr), rows.indices, rows.data
 
 
 def _is_nearly_full(matrix: Any) -> bool:
