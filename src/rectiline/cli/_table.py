@@ -213,17 +213,15 @@ def _refuse_identifiers(path: Path, name: str, table: pa.Table, asked: Asked) ->
 
 def _complete(path: Path, table: pa.Table, missing: str) -> Mask:
     """Return which rows have no missing cell."""
-    used = TableEncoder.complete(table)
-    if missing == "error" and not used.all():
-        name, row = next(
-            (name, int(np.argmin(here)))
-            for name in table.column_names
-            if not (here := TableEncoder.complete(table.select([name]))).all()
-        )
-        raise ValueError(
-            f"{path}: column {name!r}, data row {row + 1} is missing; leave such rows out with "
-            "--missing drop."
-        )
+    used = np.ones(len(table), dtype=bool)
+    for name in table.column_names:
+        here = TableEncoder.complete(table.select([name]))
+        if missing == "error" and not here.all():
+            raise ValueError(
+                f"{path}: column {name!r}, data row {np.argmin(here) + 1} is missing; leave such "
+                "rows out with --missing drop."
+            )
+        used &= here
     if not used.any():
         raise ValueError(f"{path}: every row has a missing cell.")
     return used
