@@ -120,22 +120,19 @@ class Region(FieldsAlone):
         are zero.
         """
         rows = self.rows
-        below = np.maximum(rows.lower - coef, 0.0)
-        above = np.maximum(coef - rows.upper, 0.0)
-        miss = np.maximum(below, above)
-        terms = np.abs(np.where(below > 0, rows.lower, rows.upper))
-        if not miss.any() and not self.has_rows:
+        miss = np.maximum(np.maximum(rows.lower - coef, coef - rows.upper), 0.0)
+        if self.has_rows:
+            miss = np.append(miss, self.stacked.missing(coef))
+        missed = miss != 0  # what is not a number is no proof of being inside
+        if not missed.any():
             return 0.0, 0.0
         largest = np.full(coef.size, np.abs(coef).max(initial=0.0))
         size_b = np.maximum(largest, 1e-3 * coef_unit)
-        terms = np.maximum(terms, size_b)
+        terms = np.maximum(np.abs(np.where(coef < rows.lower, rows.lower, rows.upper)), size_b)
         if self.has_rows:
-            miss = np.append(miss, self.stacked.missing(coef))
             matrix, constant, _ = self.stacked
             terms = np.append(terms, abs(matrix.X) @ size_b + np.abs(constant))
-        missed = miss > 0
-        relative = np.max(miss[missed] / terms[missed], initial=0.0)
-        return float(miss.max(initial=0.0)), float(relative)
+        return float(miss.max()), float(np.max(miss[missed] / terms[missed]))
 
     def clip(self, coef: Vector) -> Vector:
         """Return the nearest coefficients within the bounds."""
@@ -143,8 +140,8 @@ class Region(FieldsAlone):
 
     def move_into(self, coef: Vector, coef_unit: Vector) -> Vector:
         """Return coefficients near `coef` that satisfy the constraints up to rounding."""
-        if not (self.has_rows or self.has_bounds):
-            return coef
+        if not self.has_rows:
+            return self.clip(coef)
         moved = move_into_constraints(coef, self.rows, self.stacked)
         if self._is_inside(moved, coef_unit):
             return moved

@@ -243,9 +243,10 @@ def exact_balance(pair: Pair, outside: Indices = _NO_COLUMNS) -> Balance:
     On the columns `outside`, q moves into the range that the penalty allows as well.
     """
     problem, free, (q, error), total = pair.problem, pair.free, pair.measured.q, pair.measured.total
-    columns = np.append(free, outside)
+    columns = np.append(free, outside) if outside.size else free
     left = np.zeros(columns.size + problem.fit_intercept)
-    left[: free.size] = np.abs(q[free]) + error[free]
+    if free.size:
+        left[: free.size] = np.abs(q[free]) + error[free]
     if outside.size:
         low, high = problem.columns.dual_range
         excess = np.maximum(np.maximum(q - high, low - q), 0.0)

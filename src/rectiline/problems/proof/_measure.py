@@ -7,7 +7,7 @@ off by little more than the rounding of the result.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -89,7 +89,7 @@ class PairProducts(NamedTuple):
     total: tuple[float, float]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Pair:
     """Coefficients and a dual point of a problem, to be measured in plain or twofold arithmetic.
 
@@ -121,11 +121,12 @@ class Pair:
 
     def with_point(self, point: DualPoint, free: Indices | None = None) -> Pair:
         """Return the coefficients with another dual point, and with other free columns if given."""
-        return replace(self, point=point, image=None, free=self.free if free is None else free)
+        free = self.free if free is None else free
+        return Pair(self.problem, self.b, self.b0, point, free, self.z, None, self.frozen)
 
     def in_twofold_arithmetic(self) -> Pair:
         """Return the same pair, to be measured once more with nearly exact products."""
-        return replace(self, z=None, image=None)
+        return Pair(self.problem, self.b, self.b0, self.point, self.free, None, frozen=self.frozen)
 
     @cached_property
     def measured(self) -> PairProducts:

@@ -59,7 +59,7 @@ def unpacked(coef: Any, intercept: Any, dual: Any) -> tuple[Any, Any, Any]:
     """Return the arguments of `certify`, or those that a solution, given alone, holds."""
     if not hasattr(coef, "coef"):
         return coef, intercept, dual
-    if dual is not None or not (intercept is None or np.array_equal(intercept, 0.0)):
+    if dual is not None or np.ndim(intercept) or intercept:
         raise TypeError("certify takes a solution alone, without intercept and dual.")
     return coef.coef, coef.intercept, coef.dual
 
