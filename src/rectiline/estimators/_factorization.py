@@ -153,7 +153,7 @@ class MatrixFactorization(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         Q = np.abs(rng.standard_normal((items.size, P.shape[1]))) / np.sqrt(self.rank)
         Q[:, self.rank :] = 0.0
         history: list[dict[str, Any]] = []
-        last, is_done = np.inf, False
+        last = np.inf
         for _ in range(self.max_iter):
             for name, rows, mine, other, at_other, limit in (
                 ("users", of_users, P, Q, at_item, limits[0]),
@@ -163,10 +163,9 @@ class MatrixFactorization(RegressorMixin, BaseEstimator):  # type: ignore[misc]
                 value += float((other**2).sum() / 2)
                 history.append({"step": name, "objective": value, "gap": gap})
             if last - value <= self.tol * max(abs(value), 1e-300):
-                is_done = True
                 break
             last = value
-        if not is_done:
+        else:
             warnings.warn(
                 f"MatrixFactorization: max_iter={self.max_iter} rounds are over while the "
                 f"objective still falls by more than tol={self.tol:g} of itself in a round. Allow "
@@ -179,10 +178,9 @@ class MatrixFactorization(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self.user_bias_ = P[:, self.rank] if self.biased else np.zeros(users.size)
         self.item_bias_ = Q[:, self.rank] if self.biased else np.zeros(items.size)
         self.intercept_ = shift
+        vars(self).pop("classes_", None)  # of an earlier fit to labels
         if classes is not None:
             self.classes_ = classes
-        elif hasattr(self, "classes_"):  # of an earlier fit to labels
-            del self.classes_
         self.history_, self.objective_, self.n_iter_ = history, value, len(history) // 2
         self.n_features_in_ = 2
         return self

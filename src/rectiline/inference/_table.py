@@ -104,7 +104,8 @@ class SummaryTable:
         columns += [list(map(_number, ends)) for ends in self.interval.T]
         if np.isfinite(self.std_error).any():  # rank tests give intervals alone
             head[2:2] = ["std error", "t", "P>|t|"]
-            tests = [list(map(_fixed, one)) for one in (self.statistic, self.p_value)]
+            pair = (self.statistic, self.p_value)
+            tests = [[_number(value, ".3f") for value in one] for one in pair]
             columns[2:2] = [list(map(_number, self.std_error)), *tests]
         return [head, *map(list, zip(*columns, strict=True))]
 
@@ -259,12 +260,8 @@ def _frame(columns: dict[str, Any], library: str) -> Any:
     return pandas.DataFrame(columns).set_index(keys)
 
 
-def _number(value: float) -> str:
-    return "" if np.isnan(value) else f"{value:.6g}"
-
-
-def _fixed(value: float) -> str:
-    return "" if np.isnan(value) else f"{value:.3f}"
+def _number(value: float, form: str = ".6g") -> str:
+    return "" if np.isnan(value) else f"{value:{form}}"
 
 
 def _for_latex(cell: str) -> str:
