@@ -132,16 +132,7 @@ def _with_free_columns(problem: Problem, norm: Penalty, free: Indices) -> float:
     rows = problem.constraint_rows
     if rows.c.size or rows.f.size or problem.columns.has_bounds:
         raise ValueError("Columns without a penalty together with constraints: give the strengths.")
-    margin = problem.losses[0].of == "margin"
-    part = Problem(
-        problem.design.X[:, free],
-        problem.direction if margin else problem.offset,
-        loss=problem.loss,
-        penalty=None,
-        sample_weight=problem.weight,
-        fit_intercept=problem.fit_intercept,
-        loss_index=problem.loss_index,
-    )
+    part = problem.with_design(problem.design.X[:, free], None)
     q = -problem.design.tdot(solve(part, tol=1e-9).dual.sample)
     q[free] = 0.0
     return norm.dual_norm(q)
