@@ -178,7 +178,7 @@ class MatrixFactorization(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self.user_bias_ = P[:, self.rank] if self.biased else np.zeros(users.size)
         self.item_bias_ = Q[:, self.rank] if self.biased else np.zeros(items.size)
         self.intercept_ = shift
-        vars(self).pop("classes_", None)  # of an earlier fit to labels
+        self.__dict__.pop("classes_", None)  # of an earlier fit to labels
         if classes is not None:
             self.classes_ = classes
         self.history_, self.objective_, self.n_iter_ = history, value, len(history) // 2

@@ -21,6 +21,7 @@ from sklearn.utils.validation import validate_data
 
 from rectiline._numbers import refuse_masked
 from rectiline._typing import Indices, Mask
+from rectiline.backends import take_rows
 from rectiline.estimators._check import DTYPES, FORMATS, check_weight
 
 Form = Literal["stacked", "listed", "shared", "single"]
@@ -211,8 +212,6 @@ def _rows(X: Any, where: Indices) -> Any:
     """Return rows of X, without a copy when they follow one another."""
     if where.size == X.shape[0]:
         return X
-    if sp.issparse(X):
-        return X[where]
     if where.size and where[-1] - where[0] + 1 == where.size:
         return X[where[0] : where[-1] + 1]
-    return np.take(X, where, axis=0)  # twice as fast as an index
+    return take_rows(X, where)
