@@ -10,7 +10,7 @@ import numpy as np
 from rectiline._costs import SECONDS_PER_ENTRY_CERTIFIED
 from rectiline._thread_count import checked_threads
 from rectiline._typing import Matrix, Vector
-from rectiline.exceptions import InfeasibleError, UnsupportedProblemError
+from rectiline.exceptions import InfeasibleError
 from rectiline.problems import Certificate, DualPoint, MultiTaskProblem
 from rectiline.solvers._arguments import checked_limits, solver_kind
 from rectiline.solvers._base import Callback, Pair, Progress, Stage
@@ -192,10 +192,7 @@ def _stages(
             )
         return [Stage(BCD(n_threads=n_threads), "bcd: accelerated block descent")]
     check_not_gone(solver)
-    kind = solver_kind(solver, SOLVERS, options)
-    refusal = kind.refuses(problem)
-    if refusal is not None:
-        raise UnsupportedProblemError(f"Solver {solver!r} cannot take this problem: {refusal}.")
+    kind = solver_kind(solver, SOLVERS, options)  # it refuses no problem
     return [Stage(kind(**{"n_threads": n_threads, **options}), "asked for by name")]
 
 
