@@ -6,9 +6,13 @@
 // pointers.
 #pragma once
 
+#include <limits>
+
 namespace rectiline {
 
-namespace support {}  // namespace support
+namespace support {
+inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
+}
 
 namespace design {  // views of X and products with it
 using namespace support;

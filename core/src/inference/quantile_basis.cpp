@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <limits>
 #include <numeric>
 
 namespace rectiline::inference {
@@ -18,7 +17,6 @@ constexpr double kFeasible = 1e-10;         // share of the largest weight
 constexpr double kPivot = 1e-13;            // share of a row's largest entry
 constexpr double kEqualPlaces = 1e-7;       // share of the way at which two places are one
 constexpr double kRounding = 1e-13;         // of a direction: rates below are none
-constexpr double kNever = std::numeric_limits<double>::infinity();
 constexpr std::int64_t kBlock = 512;  // samples whose rates stay in the first cache
 
 // Rates at which residuals move along a direction, and the steps at which samples reach the plane
@@ -26,7 +24,7 @@ constexpr std::int64_t kBlock = 512;  // samples whose rates stay in the first c
 RECTILINE_MULTIVERSION double rates_and_steps(const double* columns, std::int64_t n, std::int64_t p,
                                               const double* direction, const double* residual,
                                               const double* side, double* rate, double* step) {
-    double least = kNever, size = 0.0;
+    double least = kInfinity, size = 0.0;
     for (std::int64_t k = 0; k < p; ++k)
         size += std::fabs(direction[k]);
     const double slowest = kRounding * size;
@@ -40,12 +38,12 @@ RECTILINE_MULTIVERSION double rates_and_steps(const double* columns, std::int64_
             for (std::int64_t i = first; i < end; ++i)
                 rate[i] -= value * column[i];
         }
-        double smallest = kNever;
+        double smallest = kInfinity;
 #pragma omp simd reduction(min : smallest)
         for (std::int64_t i = first; i < end; ++i) {
             const double towards = -side[i] * rate[i], left = side[i] * residual[i];
             const double at = (left > 0.0 ? left : 0.0) / towards;
-            step[i] = towards > slowest ? at : kNever;
+            step[i] = towards > slowest ? at : kInfinity;
             smallest = step[i] < smallest ? step[i] : smallest;
         }
         least = std::min(least, smallest);
@@ -156,7 +154,7 @@ std::int64_t QuantileBasis::cross_until_rise(double slope, double least) {
     while (true) {
         crossings_.clear();
         for (std::int64_t i = 0; i < n_; ++i)
-            if (step_[i] <= within && step_[i] > from && step_[i] < kNever)
+            if (step_[i] <= within && step_[i] > from && step_[i] < kInfinity)
                 crossings_.emplace_back(step_[i], i);
         std::make_heap(crossings_.begin(), crossings_.end(), later);
         while (!crossings_.empty()) {
@@ -171,9 +169,9 @@ std::int64_t QuantileBasis::cross_until_rise(double slope, double least) {
             add_to_rest(i, side_[i]);
             side_[i] = -side_[i];
         }
-        if (within == kNever) return -1;
+        if (within == kInfinity) return -1;
         from = within;
-        within = within > 0.0 && within < 1e100 ? 8.0 * within : kNever;
+        within = within > 0.0 && within < 1e100 ? 8.0 * within : kInfinity;
     }
 }
 
@@ -255,7 +253,7 @@ BasisOutcome QuantileBasis::settle() {
 // -1 if none does.
 std::int64_t QuantileBasis::first_at_end(std::span<const double> speed, double& step) const {
     std::int64_t slot = -1;
-    step = kNever;
+    step = kInfinity;
     for (std::int64_t h = 0; h < p_; ++h) {
         if (speed[h] == 0.0) continue;
         const double left = speed[h] > 0.0 ? weight_[basis_[h]] - values_[h] : values_[h];
@@ -268,7 +266,7 @@ std::int64_t QuantileBasis::first_at_end(std::span<const double> speed, double& 
 // The sample that reaches the plane first along `direction_`; -1 if none does.
 std::int64_t QuantileBasis::first_crossing() {
     const double least = look_ahead();
-    return least == kNever ? -1 : std::find(step_.begin(), step_.end(), least) - step_.begin();
+    return least == kInfinity ? -1 : std::find(step_.begin(), step_.end(), least) - step_.begin();
 }
 
 BasisOutcome QuantileBasis::follow(double level, double direction, std::int64_t most_steps,

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cassert>
 #include <cmath>
-#include <limits>
 #include <tuple>
 #include <utility>
 
@@ -245,7 +244,7 @@ void UnitInterior<Real>::refine() {
     const double enough = kHarmless * verdict_.mean_product * pair_.n_products / verdict_.size;
     std::vector<Real> left(pair_.x.size());
     std::pair<Direction, std::vector<Real>> kept;
-    double least = std::numeric_limits<double>::infinity();
+    double least = kInfinity;
     look_ahead();
     for (int round = 0;; ++round) {
         for (std::size_t j = 0; j < left.size(); ++j)

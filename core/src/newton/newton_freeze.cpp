@@ -23,7 +23,7 @@ RECTILINE_MULTIVERSION void slack_pass(const Curves& curves, const double* weigh
 #pragma omp simd
     for (std::int64_t i = first; i < last; ++i) {
         const double slack = f[i].slack(t[i]);
-        out[i] = weight[i] > 0 ? slack : kOpen;
+        out[i] = weight[i] > 0 ? slack : kInfinity;
     }
 }
 

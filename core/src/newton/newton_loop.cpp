@@ -38,9 +38,9 @@ NewtonLoop::NewtonLoop(NewtonTerms terms, NewtonRows& rows, const FrozenTerms& f
 
 NewtonProgress NewtonLoop::minimise(const NewtonGoal& goal, Interrupt& interrupt) {
     const std::int64_t p = terms_.order();
-    double move = rows_.evaluate(0.0, S_), decrement = kOpen;
-    objective_known_ = kOpen;
-    NewtonProgress progress{0, false, false, kOpen, 0.0};
+    double move = rows_.evaluate(0.0, S_), decrement = kInfinity;
+    objective_known_ = kInfinity;
+    NewtonProgress progress{0, false, false, kInfinity, 0.0};
     for (;;) {
         set_gradient();
         if (progress.steps >= goal.max_steps) {
@@ -77,7 +77,7 @@ bool NewtonLoop::is_near(const NewtonGoal& goal, double decrement, double move) 
     if (goal.gap == 0) return decrement <= goal.share * (move + central_move());
     double left = 0;
     for (std::int64_t j = 0; j < terms_.order(); ++j)
-        left += terms_.rho[j] > 0 ? 0.5 * gradient_[j] * gradient_[j] / terms_.rho[j] : kOpen;
+        left += terms_.rho[j] > 0 ? 0.5 * gradient_[j] * gradient_[j] / terms_.rho[j] : kInfinity;
     const double share = system_.is_loose() ? kLooseShare : kExactShare;
     const double size = std::min(decrement / share, left / kGradientShare);
     // The objective known is an older one, which is no smaller: look again before saying yes.

@@ -4,7 +4,6 @@
 #include "rectiline/design/row_access.hpp"
 #include "rectiline/newton/newton_kernels.hpp"
 #include "rectiline/newton/newton_rows.hpp"
-#include "rectiline/support/chosen_rows.hpp"
 #include "rectiline/support/threads.hpp"
 
 #include <algorithm>
@@ -14,7 +13,15 @@ namespace rectiline::newton {
 
 void NewtonRows::list_free() const {
     if (free_listed_) return;
-    list_rows(rows_.n, free_, [&](std::int64_t i) { return newton_weight_[i] > 0; });
+    // Which rows these are is hard to foresee for a processor, so every row is written and the place
+    // moves on by one or not at all.
+    free_.resize(static_cast<std::size_t>(rows_.n) + 1);
+    std::int64_t count = 0;
+    for (std::int64_t i = 0; i < rows_.n; ++i) {
+        free_[count] = i;
+        count += newton_weight_[i] > 0;
+    }
+    free_.resize(static_cast<std::size_t>(count));
     free_weight_.resize(free_.size());
     for (std::size_t k = 0; k < free_.size(); ++k)
         free_weight_[k] = newton_weight_[free_[k]];

@@ -33,7 +33,7 @@ void NewtonRun::set_growth(double growth) {
     growth_ = std::min(growth, kLargestGrowth);
     for (std::size_t j = 0; j < proximal_.size(); ++j)
         proximal_[j] = terms_.proximal[j] / (growth_ * looseness_);
-    S_ = terms_.smooth ? kOpen : growth_ * terms_.row_stiffness;
+    S_ = terms_.smooth ? kInfinity : growth_ * terms_.row_stiffness;
 }
 
 NewtonProgress NewtonRun::minimise(std::int64_t max_steps, double target, Interrupt& interrupt) {
@@ -53,7 +53,7 @@ double NewtonRun::relative_gap() const {
 
 NewtonOutcome NewtonRun::solve(double target, std::int64_t max_steps, Interrupt& interrupt) {
     NewtonOutcome out{0, 0, false};
-    double last = kOpen, best = kOpen;
+    double last = kInfinity, best = kInfinity;
     int worse = 0;
     if (std::isfinite(gap_)) {  // called again: what it ended with was not good enough
         update_multipliers();

@@ -1,6 +1,7 @@
 #include "rectiline/newton/newton_system.hpp"
 
 #include "rectiline/support/dense_algebra.hpp"
+#include "rectiline/support/finite.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -32,10 +33,6 @@ double largest(std::span<const double> v) {
     for (const double entry : v)
         most = std::max(most, std::fabs(entry));
     return most;
-}
-
-bool all_finite(std::span<const double> v) {
-    return std::all_of(v.begin(), v.end(), [](double entry) { return std::isfinite(entry); });
 }
 
 }  // namespace

@@ -14,7 +14,7 @@ void NewtonTerms::set_columns(const ColumnFunctions& columns, std::span<const do
     scale.assign(unit.begin(), unit.end());
     scale.resize(order, 1.0);
     rho.assign(order, 0.0), l1.assign(order, 0.0);
-    lower.assign(order, -kOpen), upper.assign(order, kOpen);
+    lower.assign(order, -kInfinity), upper.assign(order, kInfinity);
     for (std::int64_t j = 0; j < d; ++j) {
         const Column column = columns[j];
         rho[j] = column.rho * unit[j] * unit[j], l1[j] = column.l1 * unit[j];
@@ -107,8 +107,8 @@ void NewtonTerms::set_multipliers(std::span<const double> b, std::span<const dou
     for (std::int64_t k = 0; k < n_kinked(); ++k) {
         const std::int64_t j = kinked[k];
         // Beyond an l1 term only a bound can pull, and only outwards.
-        const double most = upper[j] < kOpen ? kOpen : l1[j];
-        const double least = lower[j] > -kOpen ? -kOpen : -l1[j];
+        const double most = upper[j] < kInfinity ? kInfinity : l1[j];
+        const double least = lower[j] > -kInfinity ? -kInfinity : -l1[j];
         column[k] = std::clamp(-gradient[j] - rho[j] * b[j], least, most);
     }
 }
@@ -133,19 +133,12 @@ double NewtonTerms::penalty(std::span<const double> b) const {
 double NewtonTerms::column_gap(std::span<const double> b, std::span<const double> q) const {
     double total = 0;
     for (std::int64_t j = 0; j < order(); ++j) {
-        const double pull = std::clamp(q[j], -l1[j], l1[j]), rest = q[j] - pull;
-        double gap;
         if (rho[j] > 0) {
-            const double best = std::clamp(rest / rho[j], lower[j], upper[j]);
-            const double move = b[j] - best;
-            gap = 0.5 * rho[j] * move * move - (q[j] - rho[j] * best) * move +
-                  l1[j] * (std::fabs(b[j]) - std::fabs(best));
-        } else if (b[j] <= lower[j] || b[j] >= upper[j]) {
-            gap = 0;
-        } else {
-            gap = l1[j] * std::fabs(b[j]) - pull * b[j] + std::fabs(rest * b[j]);
+            total += Column{rho[j], l1[j], lower[j], upper[j]}.fenchel_young(b[j], q[j]);
+        } else if (b[j] > lower[j] && b[j] < upper[j]) {
+            const double pull = std::clamp(q[j], -l1[j], l1[j]), rest = q[j] - pull;
+            total += l1[j] * std::fabs(b[j]) - pull * b[j] + std::fabs(rest * b[j]);
         }
-        total += std::max(gap, 0.0);
     }
     return total;
 }

@@ -41,7 +41,7 @@ NewtonPath::NewtonPath(NewtonRows& rows, const NewtonTerms& terms, double streng
 
 void NewtonPath::set_row_growth(double growth) {
     row_growth_ = std::clamp(growth, kLeastGrowth, kMostGrowth);
-    S_ = terms_.smooth ? kOpen : row_growth_ * terms_.row_stiffness;
+    S_ = terms_.smooth ? kInfinity : row_growth_ * terms_.row_stiffness;
 }
 
 void NewtonPath::place(std::span<const double> user, std::span<const double> g) {
@@ -64,7 +64,7 @@ void NewtonPath::set_strength(double strength) {
 // A free intercept asks for multipliers that sum to zero: some will have to move. Rows on their
 // kinks hardly pay for that, but they may have too little room.
 double NewtonPath::cost_of_balance(double excess) const {
-    double room = kOpen;
+    double room = kInfinity;
     if (!terms_.smooth) room = kFreeRoom * mean_weight_ * static_cast<double>(rows_.n_free());
     const double others = std::max(0.0, excess - room);
     return terms_.argument_scale * (kBalance * (excess - others) + others);
@@ -105,7 +105,7 @@ NewtonPath::Gaps NewtonPath::with_multipliers_to_scale(double factor, Gaps still
 
 PathStep NewtonPath::move(double strength, double target, std::int64_t max_steps,
                           Interrupt& interrupt) {
-    PathStep out{0, kOpen, false, false};
+    PathStep out{0, kInfinity, false, false};
     const double factor = strength / strength_;
     set_strength(strength);
     if (placed_) {

@@ -11,27 +11,6 @@ using columns::Column;
 
 constexpr double kUnderflow = 0x1p-1000;  // more than products that underflow can lose
 
-// A finite argmax_b q b - h(b).
-double minimiser(const Column& h, double q) {
-    const double shrunk = q - std::clamp(q, -h.l1, h.l1);
-    double b = 0;
-    if (h.rho > 0)
-        b = shrunk / h.rho;
-    else if (shrunk > 0 && h.upper < kInfinity)
-        b = h.upper;
-    else if (shrunk < 0 && h.lower > -kInfinity)
-        b = h.lower;
-    return std::clamp(b, h.lower, h.upper);
-}
-
-// h(b) + h*(q) - q b from differences to the minimiser.
-double fenchel_young(const Column& h, double b, double q) {
-    const double best = minimiser(h, q), move = b - best;
-    const double term =
-        0.5 * h.rho * move * move - (q - h.rho * best) * move + h.l1 * (size_of(b) - size_of(best));
-    return term > 0 ? term : (term <= 0 ? 0.0 : kInfinity);
-}
-
 struct Terms {
     double gap, upper;
 };
@@ -54,12 +33,12 @@ Terms any_terms(const Column& h, double b, double q, double error) {
     double upper = 0;
     for (const double end :
          {std::max(q - reach, h.least_slope()), std::min(q + reach, h.most_slope())}) {
-        const double best = minimiser(h, end), sizes = size_of(b) + size_of(best);
+        const double best = h.minimiser(end), sizes = size_of(b) + size_of(best);
         const double pays = (h.rho * sizes + size_of(end)) * size_of(b - best) + h.l1 * sizes;
-        const double term = fenchel_young(h, b, end) + 16 * kUnit * pays;
+        const double term = h.fenchel_young(b, end) + 16 * kUnit * pays;
         upper = term <= upper ? upper : term;
     }
-    return {fenchel_young(h, b, q), upper};
+    return {h.fenchel_young(b, q), upper};
 }
 
 // The share of q that stays below `end` on one side.

@@ -13,19 +13,8 @@ constexpr int kLanes = 8;  // sums side by side, so that loops over one line of 
 // Eight sums in plain arrays: compilers make vector code of that.
 class Lanes {
   public:
-    RECTILINE_INLINE void add(int lane, double x) {
-        const Pair total = two_sum(hi_[lane], x);
-        hi_[lane] = total.value;
-        lo_[lane] += total.rest;
-        lost_[lane] += size_of(total.rest);
-        size_[lane] += size_of(x);
-    }
-    RECTILINE_INLINE void add_product(int lane, double x, double y) {
-        const Pair product = two_product(x, y), total = two_sum(hi_[lane], product.value);
-        hi_[lane] = total.value;
-        lo_[lane] += product.rest + total.rest;
-        lost_[lane] += size_of(product.rest) + size_of(total.rest);
-        size_[lane] += size_of(product.value);
+    RECTILINE_INLINE void add(int lane, Pair term) {
+        add_term(term, hi_[lane], lo_[lane], lost_[lane], size_[lane]);
     }
     RECTILINE_INLINE TwofoldSum total() const {
         TwofoldSum sum;
@@ -80,9 +69,9 @@ RECTILINE_MULTIVERSION Twofold dot(const Entries& line, const double* y) {
     std::int64_t k = 0;
     for (; k + kLanes <= line.count; k += kLanes)
         for (int lane = 0; lane < kLanes; ++lane)
-            lanes.add_product(lane, line.value(k + lane), y[line.index(k + lane)]);
+            lanes.add(lane, two_product(line.value(k + lane), y[line.index(k + lane)]));
     for (int lane = 0; k < line.count; ++k, ++lane)
-        lanes.add_product(lane, line.value(k), y[line.index(k)]);
+        lanes.add(lane, two_product(line.value(k), y[line.index(k)]));
     return finished(lanes.total(), line.count);
 }
 
@@ -93,12 +82,7 @@ RECTILINE_MULTIVERSION void axpy(double a, const Entries& line, const TwofoldVec
 #pragma omp simd
     for (std::int64_t k = 0; k < line.count; ++k) {
         const std::int64_t j = line.index(k);
-        const Pair product = two_product(a, line.value(k)),
-                   total = two_sum(to.hi[j], product.value);
-        to.hi[j] = total.value;
-        to.lo[j] += product.rest + total.rest;
-        to.error[j] += size_of(product.rest) + size_of(total.rest);
-        to.size[j] += size_of(product.value);
+        add_term(two_product(a, line.value(k)), to.hi[j], to.lo[j], to.error[j], to.size[j]);
     }
 }
 
@@ -140,7 +124,7 @@ RECTILINE_MULTIVERSION TwofoldSum sum_in_lanes(const double* x, std::int64_t n_b
     for (std::int64_t k = 0; k < n_blocks; ++k)
 #pragma omp simd
         for (int lane = 0; lane < kLanes; ++lane)
-            lanes.add(lane, x[k * kLanes + lane]);
+            lanes.add(lane, {x[k * kLanes + lane], 0.0});
     return lanes.total();
 }
 

@@ -10,8 +10,6 @@
 namespace rectiline::rehline {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
 struct ConstraintStep {
     const double *c, *curvature;
     const std::uint8_t* equality;

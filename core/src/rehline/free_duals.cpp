@@ -4,12 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 namespace rectiline::rehline {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kResidual = 0.02;       // relative accuracy of the conjugate gradients
 constexpr std::int64_t kPerEntry = 100;  // multiply-adds in the time of collecting an entry
 
@@ -184,14 +182,8 @@ FreeDualStep FreeDuals::step(const DesignView& X, const RowFunctions& rows,
             }
         });
         // h*(q + dq) - h*(q) - b'dq, column by column and without cancellation
-        for (std::int64_t j = 0; j < columns.d; ++j) {
-            if (dq_[j] == 0) continue;
-            const double before = coef[j], after = columns.minimiser(j, q[j] + dq_[j]);
-            const double move = before - after;
-            change += 0.5 * columns.rho[j] * move * move -
-                      (q[j] + dq_[j] - columns.rho[j] * after) * move +
-                      columns.l1[j] * (std::fabs(before) - std::fabs(after));
-        }
+        for (std::int64_t j = 0; j < columns.d; ++j)
+            if (dq_[j] != 0) change += columns[j].fenchel_young(coef[j], q[j] + dq_[j]);
         change += 0.5 * t0 * out.balance_change * out.balance_change;
         if (change < 0 && (change <= 0.05 * length * descent || length <= longest)) {
             out.improved = true;

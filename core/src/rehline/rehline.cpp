@@ -5,12 +5,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <span>
 
 namespace rectiline::rehline {
 namespace {
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 // Rows set aside are looked at again when the gap has fallen by this factor since they last were,
 // and the others have been visited this many times as often as there are rows.
 constexpr double kLookAgain = 0.1;

@@ -13,8 +13,6 @@
 namespace rectiline::rows {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
 // The ends of the slopes of a curve, and of the rows: all the same, or those of each row's curve.
 struct SlopeEnds {
     double low, high;

@@ -4,13 +4,10 @@
 #include <cassert>
 #include <cmath>
 #include <functional>
-#include <limits>
 #include <vector>
 
 namespace rectiline::rows {
 namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 // The upper median; reorders the values.
 double middle(std::vector<double>& values) {

@@ -1,5 +1,6 @@
 #include "rectiline/simplex/simplex.hpp"
 
+#include "rectiline/support/finite.hpp"
 #include "rectiline/support/random.hpp"
 
 #include <algorithm>
@@ -154,10 +155,7 @@ std::int64_t BoxedSimplex::step_work() const {
 }
 
 bool BoxedSimplex::is_finite() const {
-    const auto finite = [](const std::vector<double>& values) {
-        return std::all_of(values.begin(), values.end(), [](double v) { return std::isfinite(v); });
-    };
-    return finite(basic_) && finite(slack_) && finite(y_);
+    return all_finite(basic_) && all_finite(slack_) && all_finite(y_);
 }
 
 // Every pass of the loop, also one that only factorises anew, counts as a step and reports its work

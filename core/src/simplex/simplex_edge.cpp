@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 namespace rectiline::simplex {
 namespace {
@@ -75,7 +74,7 @@ void BoxedSimplex::collect_all_rows() {
 
 // Crossings up to a step `within`, or to a longer one as long as the slope does not turn before.
 void BoxedSimplex::collect_crossings(double slope, double within) {
-    constexpr double kLonger = 16.0, kAll = std::numeric_limits<double>::infinity();
+    constexpr double kLonger = 16.0;
     constexpr int kTries = 2;
     const EdgeArrays edge{t_.data(), dt_.data(), turn_.data(), open_.data()};
     const auto rise_of_rows = [&] {
@@ -88,11 +87,11 @@ void BoxedSimplex::collect_crossings(double slope, double within) {
     const auto rise = [&] {
         return edge_steps(edge, n_columns(), kNoPivot, within, step_.data()) + rise_of_rows();
     };
-    for (int tries = 0; slope + rise() < 0.0 && within < kAll; ++tries)
-        within = tries < kTries && within > 0.0 ? kLonger * within : kAll;
+    for (int tries = 0; slope + rise() < 0.0 && within < kInfinity; ++tries)
+        within = tries < kTries && within > 0.0 ? kLonger * within : kInfinity;
     crossings_.clear();
     for (std::int64_t u = 0; u < n_columns(); ++u) {
-        if (!(step_[u] <= within && step_[u] < kAll)) continue;
+        if (!(step_[u] <= within && step_[u] < kInfinity)) continue;
         const double toward = turn_[u] * dt_[u];
         crossings_.push_back({step_[u], open_[u] * toward, toward, u});
     }

@@ -3,7 +3,6 @@
 #include "rectiline/support/multiversion.hpp"
 #include "rectiline/support/small_count.hpp"
 
-#include <limits>
 
 namespace rectiline::simplex {
 
@@ -41,17 +40,8 @@ void add_lines(const double* const* lines, const double* scale, std::int64_t cou
     with_count<kMostLines>(count, [&]<int Count>() { add_some<Count>(lines, scale, size, out); });
 }
 
-RECTILINE_MULTIVERSION double dot(const double* a, const double* b, std::int64_t size) {
-    double sum = 0;
-#pragma omp simd reduction(+ : sum)
-    for (std::int64_t k = 0; k < size; ++k)
-        sum += a[k] * b[k];
-    return sum;
-}
-
 RECTILINE_MULTIVERSION double edge_steps(const EdgeArrays& edge, std::int64_t size, double slowest,
                                          double within, double* step) {
-    constexpr double kNever = std::numeric_limits<double>::infinity();
     const double *t = edge.t, *dt = edge.dt, *turn = edge.turn, *open = edge.open;
     double rise = 0;
 #pragma omp simd reduction(+ : rise)
@@ -61,7 +51,7 @@ RECTILINE_MULTIVERSION double edge_steps(const EdgeArrays& edge, std::int64_t si
         const double counts = open[u] > 0.0 ? moves : 0.0;
         const double ahead = away > 0.0 ? away : 0.0;
         const double reached = ahead / counts;  // not a number for those on a kink that stay there
-        step[u] = counts > 0.0 ? reached : kNever;
+        step[u] = counts > 0.0 ? reached : kInfinity;
         rise += step[u] <= within ? open[u] * counts : 0.0;
     }
     return rise;

@@ -2,6 +2,7 @@
 
 #include "rectiline/simplex/simplex_lines.hpp"
 #include "rectiline/support/dense_algebra.hpp"
+#include "rectiline/support/vectors.hpp"
 
 #include <algorithm>
 #include <array>
@@ -111,7 +112,7 @@ void KernelInverse::reserve(std::int64_t size, std::int64_t kept) {
 void KernelInverse::solve(std::span<const Combination> wanted) const {
     for (std::int64_t j = 0; j < size(); ++j)
         for (const Combination& one : wanted)
-            one.out[j] = dot(line(j), one.scale, size());
+            one.out[j] = product(line(j), one.scale, size());
 }
 
 void KernelInverse::solve_transposed(const double* left, double* out) const {
@@ -206,7 +207,7 @@ void KernelInverse::row_for_row(std::int32_t row, std::int64_t i, const double* 
 void KernelInverse::measure() {
     norms.resize(columns.size());
     for (std::int64_t j = 0; j < size(); ++j)
-        norms[j] = dot(line(j), line(j), size());
+        norms[j] = product(line(j), line(j), size());
     n_updates = 0;
 }
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 #include <numeric>
 
 namespace rectiline::simplex {
@@ -166,14 +165,13 @@ void BoxedSimplex::leave_for_row(const Leaving& leaving, std::int64_t i, double 
 BoxedSimplex::StepOutcome BoxedSimplex::step(const Leaving& leaving, Interrupt& interrupt) {
     set_direction(leaving);
     // Most kinks lie far beyond the place to stop at.
-    constexpr double kAll = std::numeric_limits<double>::infinity();
     const auto is_left = [&](std::int64_t place) {
         return place == static_cast<std::int64_t>(crossings_.size());
     };
     collect_crossings(-leaving.infeasibility, kSoon * usual_step_);
     std::int64_t chosen = choose_crossing(-leaving.infeasibility);
     if (is_left(chosen)) {  // but for rounding this would not be one of few
-        collect_crossings(-leaving.infeasibility, kAll);
+        collect_crossings(-leaving.infeasibility, kInfinity);
         chosen = choose_crossing(-leaving.infeasibility);
     }
     if (is_left(chosen)) return StepOutcome::unbounded;

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cassert>
 #include <cmath>
-#include <limits>
 #include <numeric>
 #include <utility>
 
@@ -174,7 +173,7 @@ bool NormalEquations::sum_up(std::span<const double> weight, std::span<const dou
 bool NormalEquations::factorise(std::span<const double> weight, std::span<const double> diagonal,
                                 Interrupt& interrupt) {
     assert(std::ssize(weight) == rows_.n_rows() && std::ssize(diagonal) == width_);
-    if (!is_analysed_ && !analyse(std::numeric_limits<double>::infinity(), interrupt)) return false;
+    if (!is_analysed_ && !analyse(kInfinity, interrupt)) return false;
     if (sources_.size() != rows_.columns.size()) arrange();
     for (std::size_t i = 0; i < kept_.size(); ++i)
         kept_weight_[i] = weight[kept_[i]];

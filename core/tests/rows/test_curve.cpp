@@ -160,7 +160,8 @@ void check_slack(const Curve& f) {
         const double slack = slack_to_knot(f, t, slope);
         double nearest = kInfinity;
         for (std::int64_t k = 0; k < f.n_knots; ++k)
-            nearest = std::min(nearest, std::fabs(t - f.knot[k]));
+            if (f.left[k] != f.right[k] || f.curvature[k] != f.curvature[k + 1])
+                nearest = std::min(nearest, std::fabs(t - f.knot[k]));
         CHECK(slack >= 0 && slack <= nearest);
         if (slack == 0 || std::isinf(slack)) continue;
         for (const double move : {-0.999, -0.5, 0.5, 0.999})

@@ -6,22 +6,40 @@
 #include "rectiline/support/multiversion.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
-#include <limits>
 
 namespace rectiline::columns {
-
-constexpr double kOpen = std::numeric_limits<double>::infinity();
 
 // One of them.
 struct Column {
     double rho, l1, lower, upper;
 
-    bool is_bounded() const { return lower > -kOpen || upper < kOpen; }
+    bool is_bounded() const { return lower > -kInfinity || upper < kInfinity; }
 
     // Where the conjugate is finite.
-    double least_slope() const { return rho == 0 && lower == -kOpen ? -l1 : -kOpen; }
-    double most_slope() const { return rho == 0 && upper == kOpen ? l1 : kOpen; }
+    double least_slope() const { return rho == 0 && lower == -kInfinity ? -l1 : -kInfinity; }
+    double most_slope() const { return rho == 0 && upper == kInfinity ? l1 : kInfinity; }
+
+    // A finite argmax_b q b - h(b).
+    RECTILINE_INLINE double minimiser(double q) const {
+        const double shrunk = q - std::clamp(q, -l1, l1);
+        double b = 0;
+        if (rho > 0)
+            b = shrunk / rho;
+        else if (shrunk > 0 && upper < kInfinity)
+            b = upper;
+        else if (shrunk < 0 && lower > -kInfinity)
+            b = lower;
+        return std::clamp(b, lower, upper);
+    }
+    // h(b) + h*(q) - q b from differences to the minimiser; infinite where it is undefined.
+    RECTILINE_INLINE double fenchel_young(double b, double q) const {
+        const double best = minimiser(q), move = b - best;
+        const double term = 0.5 * rho * move * move - (q - rho * best) * move +
+                            l1 * (std::fabs(b) - std::fabs(best));
+        return term > 0 ? term : (term <= 0 ? 0.0 : kInfinity);
+    }
 };
 
 struct ColumnFunctions {

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 namespace rectiline::newton {
 
@@ -16,8 +15,7 @@ constexpr int kSearchSteps = 40;
 // step tried is 1.
 template <class Derivative>
 double search_step(const Derivative& derivative, double at_zero) {
-    const double infinity = std::numeric_limits<double>::infinity();
-    double low = 0, high = infinity, at_low = at_zero, at_high = infinity, step = 1;
+    double low = 0, high = kInfinity, at_low = at_zero, at_high = kInfinity, step = 1;
     const double enough = kSearchShare * std::fabs(at_zero);
     for (int k = 0; k < kSearchSteps; ++k) {
         const double here = derivative(step);

@@ -64,7 +64,7 @@ class NewtonRun : public NewtonLoop {
     double reference_;
     bool exact_;            // no multipliers to iterate on: one minimisation is all
     double looseness_ = 1;  // by how much the proximal term is weaker than the growth says
-    double gap_ = kOpen, column_gap_ = kOpen, objective_ = kOpen;
+    double gap_ = kInfinity, column_gap_ = kInfinity, objective_ = kInfinity;
 };
 
 }  // namespace rectiline::newton

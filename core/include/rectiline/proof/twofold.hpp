@@ -14,7 +14,6 @@
 
 #include <cmath>
 #include <cstdint>
-#include <limits>
 
 #if defined(__FAST_MATH__)
 #error "twofold arithmetic needs exact floating-point semantics: compile without -ffast-math"
@@ -24,7 +23,6 @@ namespace rectiline::proof {
 
 constexpr double kUnit = 0x1p-53;        // largest relative error of one rounded operation
 constexpr double kSmallest = 0x1p-1074;  // what a product may lose when it underflows
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 RECTILINE_INLINE double size_of(double x) {
     return x < 0 ? -x : x;
@@ -44,25 +42,20 @@ RECTILINE_INLINE Pair two_product(double a, double b) {
     return {product, std::fma(a, b, -product)};
 }
 
+// Adds a term, a number or a product, to the parts of a twofold sum.
+RECTILINE_INLINE void add_term(Pair term, double& hi, double& lo, double& lost, double& size) {
+    const Pair sum = two_sum(hi, term.value);
+    hi = sum.value;
+    lo += term.rest + sum.rest;
+    lost += size_of(term.rest) + size_of(sum.rest);
+    size += size_of(term.value);
+}
+
 // One number of a twofold sum of products, with the sizes that bound its error.
 struct TwofoldSum {
     double hi = 0, lo = 0, lost = 0, size = 0;
 
-    RECTILINE_INLINE void add(double x) {
-        const Pair sum = two_sum(hi, x);
-        hi = sum.value;
-        lo += sum.rest;
-        lost += size_of(sum.rest);
-        size += size_of(x);
-    }
-    RECTILINE_INLINE void add_product(double x, double y) {
-        const Pair product = two_product(x, y);
-        const Pair sum = two_sum(hi, product.value);
-        hi = sum.value;
-        lo += product.rest + sum.rest;
-        lost += size_of(product.rest) + size_of(sum.rest);
-        size += size_of(product.value);
-    }
+    RECTILINE_INLINE void add(double x) { add_term({x, 0.0}, hi, lo, lost, size); }
     RECTILINE_INLINE void add(const TwofoldSum& other) {
         const Pair sum = two_sum(hi, other.hi);
         hi = sum.value;

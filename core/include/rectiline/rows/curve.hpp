@@ -12,7 +12,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <limits>
 #include <vector>
 
 namespace rectiline::rows {
@@ -65,7 +64,7 @@ struct CurveOfPieces {
     RECTILINE_INLINE double slack(double t) const {
         // Compilers make a branch of one choice alone: there is none with one knot, else several.
         const bool one = count() == 1;
-        double nearest = one ? std::fabs(t - of(0).bend) : std::numeric_limits<double>::infinity();
+        double nearest = one ? std::fabs(t - of(0).bend) : kInfinity;
         for (int k = 0; k < count(); ++k) {
             const double far = std::fabs(t - of(k).bend);
             nearest = far < nearest ? far : nearest;
@@ -135,8 +134,8 @@ struct Curve : CurveOfPieces<Curve> {
           left(left),
           right(right),
           curvature(curvature),
-          lowest(curvature[0] > 0 ? -kInfinite : left[0]),
-          highest(curvature[n_knots] > 0 ? kInfinite : right[n_knots - 1]) {
+          lowest(curvature[0] > 0 ? -kInfinity : left[0]),
+          highest(curvature[n_knots] > 0 ? kInfinity : right[n_knots - 1]) {
         for (std::int64_t k = 0; k <= n_knots; ++k) {
             pieces.push_back(piece(k));
             if (curvature[k] > 0) touched = std::max(touched, std::fabs(pieces.back().at));
@@ -145,11 +144,10 @@ struct Curve : CurveOfPieces<Curve> {
     int last_piece() const { return static_cast<int>(n_knots); }
     // The same where s may lie outside the range of slopes: there it is infinite.
     double fenchel_young(double t, double s) const {
-        return s < lowest || s > highest ? kInfinite : CurveOfPieces::fenchel_young(t, s);
+        return s < lowest || s > highest ? kInfinity : CurveOfPieces::fenchel_young(t, s);
     }
 
   private:
-    static constexpr double kInfinite = std::numeric_limits<double>::infinity();
     static constexpr double kToAnEnd = 1e300;  // on straight pieces any other slope touches there
 
     Piece piece(std::int64_t k) const {
@@ -158,10 +156,10 @@ struct Curve : CurveOfPieces<Curve> {
         const bool right_end = !last && (first || left[k] <= 0);
         const std::int64_t j = right_end ? k : k - 1;
         const double slope = right_end ? left[j] : right[j];
-        const double open = curved ? kInfinite : slope;
+        const double open = curved ? kInfinity : slope;
         const bool bends = !last && (left[k] != right[k] || curvature[k] != curvature[k + 1]);
-        return {first ? -kInfinite : knot[k - 1],
-                last ? kInfinite : knot[k],
+        return {first ? -kInfinity : knot[k - 1],
+                last ? kInfinity : knot[k],
                 knot[j],
                 value[j],
                 slope,
@@ -173,7 +171,7 @@ struct Curve : CurveOfPieces<Curve> {
                 : last  ? open
                         : left[k],
                 curved ? 1.0 / curvature[k] : kToAnEnd,
-                bends ? knot[k] : kInfinite};
+                bends ? knot[k] : kInfinity};
     }
 };
 
@@ -199,15 +197,12 @@ RECTILINE_INLINE double envelope_slope(const Curve& f, double w, double step) {
     }
 }
 
-// Distance from t to the nearest knot, or 0 on a curved piece: how far t may move before the slope
-// changes. `slope` receives the slope there.
+// How far t may move before the slope changes, nowhere on a curved piece. `slope` receives the slope
+// at t.
 RECTILINE_INLINE double slack_to_knot(const Curve& f, double t, double& slope) {
     double bend;
     slope = f.continued_slope(t, t, bend);
-    double nearest = std::numeric_limits<double>::infinity();
-    for (std::int64_t k = 0; k < f.n_knots; ++k)
-        nearest = std::min(nearest, std::fabs(t - f.knot[k]));
-    return bend > 0 ? 0.0 : nearest;
+    return bend > 0 ? 0.0 : f.slack(t);
 }
 
 }  // namespace rectiline::rows

@@ -17,7 +17,6 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
-#include <limits>
 #include <vector>
 
 namespace rectiline::rows {
@@ -57,11 +56,10 @@ struct Ramps : RampTable<std::vector<double>> {
     Ramps(const Curve& f, double S) {
         lowest = f.lowest_slope(), highest = f.highest_slope();
         const double step = std::isinf(S) ? 0.0 : 1.0 / S;
-        const double infinity = std::numeric_limits<double>::infinity();
         const std::int64_t K = f.n_knots;
         base = f.left[0];
         if (f.curvature[0] > 0)
-            add(f.knot[0] + step * f.left[0], -infinity, 0.0,
+            add(f.knot[0] + step * f.left[0], -kInfinity, 0.0,
                 f.curvature[0] / (1 + step * f.curvature[0]));
         for (std::int64_t k = 0; k < K; ++k) {
             if (f.right[k] > f.left[k] && step > 0)
@@ -73,7 +71,7 @@ struct Ramps : RampTable<std::vector<double>> {
                 climb(from, (f.knot[k + 1] - f.knot[k]) + step * (f.left[k + 1] - f.right[k]),
                       q / (1 + step * q), f.left[k + 1]);
             else
-                climb(from, infinity, q / (1 + step * q), infinity);
+                climb(from, kInfinity, q / (1 + step * q), kInfinity);
         }
     }
 

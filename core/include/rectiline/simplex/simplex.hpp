@@ -18,7 +18,6 @@
 #include "rectiline/support/interrupt.hpp"
 
 #include <cstdint>
-#include <limits>
 #include <span>
 #include <vector>
 
@@ -50,7 +49,7 @@ class BoxedSimplex {
 
     // Goes on from the present basis; stops at the limit after so much more work, in products.
     SimplexOutcome solve(std::int64_t most_steps, Interrupt& interrupt,
-                         double most_work = std::numeric_limits<double>::infinity());
+                         double most_work = kInfinity);
     void forget_basis();
     // Singular kernels lose the pairs that make them so.
     void set_basis(std::span<const std::uint8_t> columns, std::span<const std::uint8_t> rows);

@@ -13,8 +13,6 @@ constexpr std::int64_t kMostLines = 8;  // at a time
 void add_lines(const double* const* lines, const double* scale, std::int64_t count,
                std::int64_t size, double* out);
 
-double dot(const double* a, const double* b, std::int64_t size);
-
 // An edge: t + step * dt, where a column at its low end (turn +1) has t <= 0 and one at its high
 // end (turn -1) t >= 0; `open` is the width of columns that may meet their kink, and 0 for the
 // others.
