@@ -39,25 +39,14 @@ template <int Width, class Lanes>
 RECTILINE_INLINE void add_tile(const double* P, const Tiling& tiling, std::int64_t depth,
                                std::int64_t i, std::int64_t j, double* H) {
     constexpr int kParts = Width / kLanes;
-    Lanes acc[kTall][kParts];
-    for (int r = 0; r < kTall; ++r)
-        for (int part = 0; part < kParts; ++part)
-            acc[r][part].clear();
-    for (std::int64_t k = 0; k < depth; ++k) {
-        const double* row = P + k * tiling.stride;
-        Lanes b[kParts];
-        for (int part = 0; part < kParts; ++part)
-            b[part].load(row + j + kLanes * part);
-        for (int r = 0; r < kTall; ++r)
-            for (int part = 0; part < kParts; ++part)
-                acc[r][part].add_product(row[i + r], b[part]);
-    }
+    ProductTile<Lanes, kTall, kParts> sums;
+    sums.set(P + i, tiling.stride, P + j, tiling.stride, depth);
     for (int r = 0; r < kTall; ++r)
         for (int part = 0; part < kParts; ++part) {
             double* target = H + (i + r) * tiling.order + j + kLanes * part;
             Lanes sum;
             sum.load(target);
-            sum.add(acc[r][part]);
+            sum.add(sums.of[r][part]);
             sum.store(target);
         }
 }

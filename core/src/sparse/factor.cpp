@@ -11,7 +11,6 @@ namespace rectiline::sparse {
 
 namespace {
 
-constexpr Index kNone = -1;
 constexpr std::int64_t kColumns = 4;  // of a tile of a product
 constexpr std::int64_t kPanel = 16;   // columns of a dense block that are finished one by one
 constexpr std::size_t kSlack = 64;    // entries that a tile may read beyond the last
@@ -25,21 +24,11 @@ struct MultiplyTiles {
     template <class Lanes, int Parts>
     static RECTILINE_INLINE void tile(const double* left, std::int64_t stride, const double* right,
                                       std::int64_t depth, double* out, std::int64_t out_stride) {
-        Lanes sums[kColumns][Parts];
-        for (auto& column : sums)
-            for (auto& part : column)
-                part.clear();
-        for (std::int64_t k = 0; k < depth; ++k, left += stride, right += kColumns) {
-            Lanes entries[Parts];
-            for (int part = 0; part < Parts; ++part)
-                entries[part].load(left + kLanes * part);
-            for (int c = 0; c < kColumns; ++c)
-                for (int part = 0; part < Parts; ++part)
-                    sums[c][part].add_product(right[c], entries[part]);
-        }
+        ProductTile<Lanes, kColumns, Parts> sums;
+        sums.set(right, kColumns, left, stride, depth);
         for (int c = 0; c < kColumns; ++c)
             for (int part = 0; part < Parts; ++part)
-                sums[c][part].store(out + c * out_stride + kLanes * part);
+                sums.of[c][part].store(out + c * out_stride + kLanes * part);
     }
 
     template <class Lanes>
@@ -58,65 +47,39 @@ struct MultiplyTiles {
 
 }  // namespace
 
-// product_ = left S right', lower tiles of height x width; the rows of `right` are the first rows
-// of `left`.
-void Factor::multiply(const double* left, std::int64_t stride, std::int64_t height,
-                      std::int64_t width, std::int64_t depth, const double* signs) {
+// product_ = what the first `depth` columns of a block add to those before `last`, from the row
+// `depth` on; columns are as far apart as it returns. The upper half is not used.
+std::int64_t Factor::multiply(const Block& block, std::int64_t depth, std::int64_t last) {
+    const std::int64_t count = block.count, height = count - depth, width = last - depth;
     const std::int64_t columns = rounded_up(width, kColumns);
-    const std::int64_t out_stride = rounded_up(height, 2 * kLanes);
+    const std::int64_t stride = rounded_up(height, 2 * kLanes);
+    const double* const left = values_.data() + block.values + depth;
+    const double* const signs = signs_.data() + block.first;
     if (std::ssize(packed_) < columns * depth) packed_.resize(columns * depth);
-    if (std::ssize(product_) < columns * out_stride) product_.resize(columns * out_stride);
+    if (std::ssize(product_) < columns * stride) product_.resize(columns * stride);
     double* to = packed_.data();
     for (std::int64_t j = 0; j < width; j += kColumns)
         for (std::int64_t k = 0; k < depth; ++k)
             for (std::int64_t c = 0; c < kColumns; ++c, ++to)
-                *to = j + c < width ? signs[k] * left[k * stride + j + c] : 0.0;
-    with_lanes<MultiplyTiles>(left, stride, height, width, depth,
-                              static_cast<const double*>(packed_.data()), product_.data(),
-                              out_stride);
+                *to = j + c < width ? -signs[k] * left[k * count + j + c] : 0.0;
+    with_lanes<MultiplyTiles>(left, count, height, width, depth,
+                              static_cast<const double*>(packed_.data()), product_.data(), stride);
+    return stride;
 }
 
-void Factor::place_entries(const Block& block, std::span<const double> values) {
-    double* const L = values_.data() + block.values;
-    std::fill_n(L, block.count * block.width, 0.0);
-    for (std::int64_t k = 0; k < block.count; ++k)
-        local_[block_rows_[block.rows + k]] = k;
-    for (Index j = 0; j < block.width; ++j)
-        for (std::int64_t e = begin_[block.first + j]; e < begin_[block.first + j + 1]; ++e)
-            L[j * block.count + local_[rows_[e]]] = values[e];
-}
-
-// Subtracts what the rows of an earlier block from `first` on contribute to the columns of `to`,
-// which are its rows before `last`.
-void Factor::subtract(const Block& from, std::int64_t first, std::int64_t last, const Block& to) {
-    const std::int64_t height = from.count - first, width = last - first;
-    multiply(values_.data() + from.values + first, from.count, height, width, from.width,
-             signs_.data() + from.first);
-    const std::int64_t stride = rounded_up(height, 2 * kLanes);
-    const Index* rows = block_rows_.data() + from.rows + first;
-    for (std::int64_t j = 0; j < width; ++j) {
-        double* column = values_.data() + to.values + (rows[j] - to.first) * to.count;
-        for (std::int64_t i = j; i < height; ++i)
-            column[local_[rows[i]]] -= product_[j * stride + i];
-    }
-}
-
-// Factorises the columns of a block from which all earlier ones have been subtracted.
+// Factorises the columns of a block, to which its children have added.
 bool Factor::finish(const Block& block) {
     const std::int64_t count = block.count, width = block.width;
     double* const L = values_.data() + block.values;
     const double* const signs = signs_.data() + block.first;
     for (std::int64_t first = 0; first < width; first += kPanel) {
         const std::int64_t end = std::min(first + kPanel, width);
-        if (first > 0) {
-            multiply(L + first, count, count - first, end - first, first, signs);
-            const std::int64_t stride = rounded_up(count - first, 2 * kLanes);
-            for (std::int64_t j = first; j < end; ++j)
-                for (std::int64_t i = j; i < count; ++i)
-                    L[j * count + i] -= product_[(j - first) * stride + i - first];
-        }
+        const std::int64_t stride = first > 0 ? multiply(block, first, end) : 0;
         for (std::int64_t j = first; j < end; ++j) {
             double* const column = L + j * count;
+            if (first > 0)
+                add_multiple(1.0, product_.data() + (j - first) * (stride + 1), column + j,
+                             count - j);
             for (std::int64_t k = first; k < j; ++k)
                 add_multiple(-signs[k] * L[k * count + j], L + k * count + j, column + j,
                              count - j);
@@ -131,38 +94,45 @@ bool Factor::finish(const Block& block) {
     return true;
 }
 
+// Adds the lower half of a matrix over the later rows of a block to its parent.
+void Factor::pass_on(const Block& block, const double* column, std::int64_t stride) {
+    Block& to = blocks_[block.parent];
+    const std::int64_t* const place = place_in_parent_.data() + block.rows + block.width;
+    const std::int64_t below = block.count - block.width;
+    if (to.update.empty() && place[below - 1] >= to.width)
+        to.update.resize(static_cast<std::size_t>(to.count * (to.count - to.width)), 0.0);
+    for (std::int64_t j = 0; j < below; ++j, column += stride) {
+        double* const target = place[j] < to.width
+                                   ? values_.data() + to.values + place[j] * to.count
+                                   : to.update.data() + (place[j] - to.width) * to.count;
+        for (std::int64_t i = j; i < below; ++i)
+            target[place[i]] += column[i];
+    }
+}
+
 bool Factor::factorise(std::span<const double> values, std::span<const double> signs,
                        Interrupt& interrupt) {
     assert(values.size() == rows_.size() && signs.size() == order_.size());
-    values_.resize(static_cast<std::size_t>(entries_) + kSlack);
-    local_.resize(order_.size());
+    values_.assign(static_cast<std::size_t>(entries_) + kSlack, 0.0);
+    for (std::size_t e = 0; e < values.size(); ++e)
+        values_[entry_place_[e]] = values[e];
     signs_.assign(signs.begin(), signs.end());
-    // Earlier blocks wait at the block that they contribute to next, with their first row in it.
-    std::vector<Index> waiting(blocks_.size(), kNone), next(blocks_.size(), kNone);
-    std::vector<std::int64_t> reached(blocks_.size());
-    const auto wait = [&](Index b, std::int64_t row) {
-        reached[b] = row;
-        if (row == blocks_[b].count) return;
-        const Index at = block_of_[block_rows_[blocks_[b].rows + row]];
-        next[b] = waiting[at], waiting[at] = b;
-    };
-    for (Index b = 0; b < static_cast<Index>(blocks_.size()); ++b) {
-        const Block& block = blocks_[b];
-        place_entries(block, values);
-        std::int64_t work = block.count * block.width * block.width;
-        for (Index d = waiting[b]; d != kNone;) {
-            const Index after = next[d];
-            const Index* rows = block_rows_.data() + blocks_[d].rows;
-            std::int64_t last = reached[d];
-            while (last < blocks_[d].count && rows[last] < block.first + block.width)
-                ++last;
-            subtract(blocks_[d], reached[d], last, block);
-            work += (blocks_[d].count - reached[d]) * (last - reached[d]) * blocks_[d].width;
-            wait(d, last);
-            d = after;
+    for (Block& block : blocks_)
+        block.update = {};
+    for (Block& block : blocks_) {
+        const std::int64_t count = block.count, width = block.width;
+        if (interrupt.poll(count * count * width) || !finish(block)) return false;
+        if (count == width) continue;
+        const std::int64_t stride = multiply(block, width, count);
+        if (block.update.empty()) {
+            pass_on(block, product_.data(), stride);
+            continue;
         }
-        if (interrupt.poll(work) || !finish(block)) return false;
-        wait(b, block.width);
+        for (std::int64_t j = 0; j < count - width; ++j)
+            add_multiple(1.0, product_.data() + j * (stride + 1),
+                         block.update.data() + j * (count + 1) + width, count - width - j);
+        pass_on(block, block.update.data() + width, count);
+        block.update = {};
     }
     return true;
 }

@@ -16,27 +16,30 @@ constexpr double kLeastDense = 16, kDense = 10;  // times the root of the number
 class Elimination {
   public:
     explicit Elimination(const Graph& graph);
-    std::vector<Index> run(double most, Interrupt& interrupt);
+    EliminationOrder run(double most, Interrupt& interrupt);
 
   private:
     void insert(Index i);
-    void remove(Index i);
+    Index next_pivot();
     void merge(Index from, Index into);
+    void absorb(Index element, Index into);
     void gather(Index pivot);
     void count_outside();
     void update(Index pivot);
     void merge_equal_nodes();
     bool are_equal(Index one, Index other) const;
+    EliminationOrder in_order_of_the_tree() const;
 
     Index size_, left_ = 0, least_ = 0, total_ = 0;
     std::vector<std::vector<Index>> nodes_, elements_, members_;
     std::vector<Index> weight_, degree_;           // of nodes; eliminated and merged ones weigh 0
-    std::vector<Index> head_, next_, previous_;    // nodes by degree
+    std::vector<std::vector<Index>> by_degree_;    // nodes, now or at some time before
     std::vector<Index> follower_, last_follower_;  // merged nodes, in a chain
-    std::vector<Index> element_size_, outside_;
+    std::vector<Index> element_size_, outside_, width_;  // of elements, named after their pivots
+    std::vector<Index> parent_;  // the element that takes one in; size_: the nodes that come last
     std::vector<std::int64_t> mark_, outside_mark_;
     std::int64_t stamp_ = 0, pivot_stamp_ = 0;
-    std::vector<Index> joined_, dense_;  // the nodes of the new element; nodes that come last
+    std::vector<Index> joined_, dense_, pivots_;  // the nodes of the new element; nodes that come last
     std::vector<std::pair<std::uint64_t, Index>> hashes_;
 };
 
@@ -47,13 +50,13 @@ Elimination::Elimination(const Graph& graph)
       members_(size_),
       weight_(size_, 1),
       degree_(size_),
-      head_(size_ + 1, kNone),
-      next_(size_, kNone),
-      previous_(size_, kNone),
+      by_degree_(size_ + 1),
       follower_(size_, kNone),
       last_follower_(size_),
       element_size_(size_),
       outside_(size_),
+      width_(size_, 0),
+      parent_(size_, size_),
       mark_(size_, 0),
       outside_mark_(size_, 0) {
     const double most = std::max(kLeastDense, kDense * std::sqrt(static_cast<double>(size_)));
@@ -74,16 +77,18 @@ Elimination::Elimination(const Graph& graph)
 }
 
 void Elimination::insert(Index i) {
-    const Index degree = degree_[i];
-    previous_[i] = kNone, next_[i] = head_[degree];
-    if (next_[i] != kNone) previous_[next_[i]] = i;
-    head_[degree] = i;
-    least_ = std::min(least_, degree);
+    by_degree_[degree_[i]].push_back(i);
+    least_ = std::min(least_, degree_[i]);
 }
 
-void Elimination::remove(Index i) {
-    (previous_[i] == kNone ? head_[degree_[i]] : next_[previous_[i]]) = next_[i];
-    if (next_[i] != kNone) previous_[next_[i]] = previous_[i];
+// A node of least degree; what has left its list meanwhile is passed over.
+Index Elimination::next_pivot() {
+    for (;; ++least_)
+        for (std::vector<Index>& some = by_degree_[least_]; !some.empty();) {
+            const Index i = some.back();
+            some.pop_back();
+            if (weight_[i] > 0 && degree_[i] == least_) return i;
+        }
 }
 
 void Elimination::merge(Index from, Index into) {
@@ -92,6 +97,12 @@ void Elimination::merge(Index from, Index into) {
     follower_[last_follower_[into]] = from;
     last_follower_[into] = last_follower_[from];
     nodes_[from] = {}, elements_[from] = {};
+}
+
+void Elimination::absorb(Index element, Index into) {
+    if (members_[element].empty()) return;
+    members_[element] = {};
+    parent_[element] = into;
 }
 
 // The nodes that the pivot is joined to, directly or by an element, which it takes in.
@@ -104,14 +115,13 @@ void Elimination::gather(Index pivot) {
         mark_[i] = pivot_stamp_;
         joined_.push_back(i);
         total_ += weight_[i];
-        remove(i);
     };
     for (const Index i : nodes_[pivot])
         take(i);
     for (const Index e : elements_[pivot]) {
         for (const Index i : members_[e])
             take(i);
-        members_[e] = {};
+        absorb(e, pivot);
     }
     nodes_[pivot] = {}, elements_[pivot] = {};
 }
@@ -138,7 +148,7 @@ void Elimination::update(Index pivot) {
         std::erase_if(elements_[i], [&](Index e) {
             if (members_[e].empty()) return true;
             if (outside_[e] == 0) {
-                members_[e] = {};
+                absorb(e, pivot);
                 return true;
             }
             degree += outside_[e], hash += static_cast<std::uint64_t>(e);
@@ -185,41 +195,64 @@ void Elimination::merge_equal_nodes() {
     }
 }
 
-std::vector<Index> Elimination::run(double most, Interrupt& interrupt) {
-    std::vector<Index> order;
+EliminationOrder Elimination::run(double most, Interrupt& interrupt) {
     double entries = 0.5 * static_cast<double>(dense_.size()) * static_cast<double>(dense_.size());
     if (entries > most) return {};
-    order.reserve(static_cast<std::size_t>(size_));
     while (left_ > 0) {
-        while (head_[least_] == kNone)
-            ++least_;
-        const Index pivot = head_[least_];
-        remove(pivot);
+        const Index pivot = next_pivot();
         gather(pivot);
         count_outside();
         update(pivot);
         merge_equal_nodes();
-        entries += weight_[pivot] * (total_ + 0.5 * weight_[pivot]);
-        left_ -= weight_[pivot];
-        weight_[pivot] = 0;
+        const Index weight = std::exchange(weight_[pivot], 0);
+        entries += weight * (total_ + 0.5 * weight);
+        left_ -= weight;
         std::erase_if(joined_, [&](Index i) { return weight_[i] == 0; });
         for (const Index i : joined_) {
             degree_[i] = std::min(left_, degree_[i] + total_) - weight_[i];
             insert(i);
         }
         element_size_[pivot] = total_;
+        width_[pivot] = weight;
         if (entries > most || interrupt.poll(16 * (1 + std::ssize(joined_)))) return {};
         members_[pivot] = joined_;
-        for (Index i = pivot; i != kNone; i = follower_[i])
-            order.push_back(i);
+        pivots_.push_back(pivot);
     }
-    order.insert(order.end(), dense_.begin(), dense_.end());
-    return order;
+    return in_order_of_the_tree();
+}
+
+// Children before parents, each subtree in one piece; the nodes that come last are one more set.
+EliminationOrder Elimination::in_order_of_the_tree() const {
+    const Index all = size_, n_dense = static_cast<Index>(dense_.size());
+    std::vector<Index> subtree(size_ + 1, 0), first(size_ + 1), end(size_ + 1);
+    for (const Index e : pivots_) {
+        subtree[e] += width_[e];
+        subtree[parent_[e]] += subtree[e];
+    }
+    EliminationOrder found{std::vector<Index>(size_), {}};
+    const auto add = [&](Index at, Index width, Index below, Index parent) {
+        const double entries = width * (below + 0.5 * (width + 1));
+        found.sets.push_back({at, width, parent, width + below, entries});
+    };
+    std::copy(dense_.begin(), dense_.end(), found.nodes.end() - n_dense);
+    if (n_dense > 0) add(all - n_dense, n_dense, 0, kNone);
+    first[all] = end[all] = all - n_dense;
+    for (std::size_t k = pivots_.size(); k-- > 0;) {
+        const Index e = pivots_[k], above = parent_[e];
+        Index at = first[e] = end[e] = end[above] - width_[e];
+        end[above] -= subtree[e];
+        add(at, width_[e], element_size_[e], first[above]);
+        for (Index i = e; i != kNone; i = follower_[i])
+            found.nodes[at++] = i;
+    }
+    std::sort(found.sets.begin(), found.sets.end(),
+              [](const auto& one, const auto& other) { return one.first < other.first; });
+    return found;
 }
 
 }  // namespace
 
-std::vector<Index> minimum_degree_order(const Graph& graph, double most, Interrupt& interrupt) {
+EliminationOrder minimum_degree_order(const Graph& graph, double most, Interrupt& interrupt) {
     return Elimination(graph).run(most, interrupt);
 }
 

@@ -3,10 +3,11 @@
 //
 // The order, the tree of elimination and the places of all entries are found once. Columns of L
 // with nearly the same rows are stored as one dense block (a supernode), so that the work is done
-// by products of dense blocks. Each block gathers what earlier ones subtract from it.
+// by products of dense blocks. Each block passes what it subtracts from later columns, and what its
+// children in the tree have passed on to it, on to its parent (the multifrontal method).
 //
-// Sources: Liu, "The role of elimination trees in sparse factorization" (1990); Ng and Peyton,
-// "Block sparse Cholesky algorithms on advanced uniprocessor computers" (1993).
+// Sources: Liu, "The role of elimination trees in sparse factorization" (1990) and "The multifrontal
+// method for sparse matrix solution" (1992).
 #pragma once
 
 #include "rectiline/rooms.hpp"
@@ -47,27 +48,24 @@ class Factor {
 
   private:
     struct Block {
-        Index first, width;        // columns
-        std::int64_t rows, count;  // where the rows begin in block_rows_, and how many there are
-        std::int64_t values;       // where the entries begin; columns are `count` apart
+        Index first, width;                // columns
+        std::int64_t rows = 0, count = 0;  // where rows begin in block_rows_, and their number
+        std::int64_t values = 0;           // where entries begin; columns are `count` apart
+        Index parent = -1;
+        std::vector<double> update = {};  // what children add to later columns, likewise; or nothing
     };
-    void set_order(const Graph& graph, std::vector<Index> order);
-    std::vector<Index> tree(const Graph& graph) const;
-    std::vector<Index> column_counts(const Graph& graph, const std::vector<Index>& parent) const;
-    void set_blocks(const std::vector<Index>& parent, const std::vector<Index>& counts);
-    void set_rows();
-    void place_entries(const Block& block, std::span<const double> values);
-    void subtract(const Block& from, std::int64_t first, std::int64_t last, const Block& to);
+    double set_rows();
+    std::int64_t multiply(const Block& block, std::int64_t depth, std::int64_t last);
     bool finish(const Block& block);
-    void multiply(const double* left, std::int64_t stride, std::int64_t height, std::int64_t width,
-                  std::int64_t depth, const double* signs);
+    void pass_on(const Block& block, const double* column, std::int64_t stride);
 
-    std::vector<Index> order_, place_, rows_, block_of_, block_rows_;
+    std::vector<Index> order_, place_, rows_, block_rows_;
     std::vector<std::int64_t> begin_;
     std::vector<Block> blocks_;
     std::vector<double> values_, signs_;
-    std::vector<double> packed_, product_;  // of `multiply`
-    std::vector<std::int64_t> local_;       // places of rows in the present block
+    std::vector<double> packed_, product_;       // of `multiply`
+    std::vector<std::int64_t> entry_place_;      // of each entry of A among those of L
+    std::vector<std::int64_t> place_in_parent_;  // of each row of a block
     double entries_ = 0;
 };
 

@@ -24,12 +24,25 @@ struct Graph {
     }
 };
 
+// Nodes that are eliminated one after the other and have the same later neighbours.
+struct EliminatedNodes {
+    Index first, width;  // places of the order
+    Index parent;        // where the set begins that comes next on the way to the root of the tree
+    std::int64_t count;  // rows of their columns of the factor
+    double entries;      // of these columns that are not zero
+};
+
+struct EliminationOrder {
+    std::vector<Index> nodes;           // at each place
+    std::vector<EliminatedNodes> sets;  // in the order
+};
+
 // Approximate minimum degree: the node that would be joined to the fewest others comes next. Nodes
 // with very many neighbours come last. Empty when asked to stop, or when the factor will have more
 // than `most` entries.
 //
 // Source: Amestoy, Davis and Duff, "An approximate minimum degree ordering algorithm" (1996).
-std::vector<Index> minimum_degree_order(const Graph& graph, double most,
-                                        support::Interrupt& interrupt);
+EliminationOrder minimum_degree_order(const Graph& graph, double most,
+                                      support::Interrupt& interrupt);
 
 }  // namespace rectiline::sparse

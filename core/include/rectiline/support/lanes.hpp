@@ -10,6 +10,7 @@
 #include "rectiline/support/multiversion.hpp"
 
 #include <cmath>
+#include <cstdint>
 #include <cstring>
 
 #if defined(__GNUC__) || defined(__clang__)
@@ -121,6 +122,28 @@ struct Lanes {
     }
     RECTILINE_INLINE double operator[](int lane) const {
         return Of::at(part[lane / kEach], lane % kEach);
+    }
+};
+
+// A tile of a product of two matrices that lie by rows: `Tall` columns of one times `Parts` lanes of
+// columns of the other, in registers.
+template <class Lanes, int Tall, int Parts>
+struct ProductTile {
+    Lanes of[Tall][Parts];
+
+    RECTILINE_INLINE void set(const double* one, std::int64_t one_stride, const double* other,
+                              std::int64_t other_stride, std::int64_t depth) {
+        for (auto& line : of)
+            for (Lanes& part : line)
+                part.clear();
+        for (std::int64_t k = 0; k < depth; ++k, one += one_stride, other += other_stride) {
+            Lanes entries[Parts];
+            for (int part = 0; part < Parts; ++part)
+                entries[part].load(other + kLanes * part);
+            for (int r = 0; r < Tall; ++r)
+                for (int part = 0; part < Parts; ++part)
+                    of[r][part].add_product(one[r], entries[part]);
+        }
     }
 };
 
