@@ -4,7 +4,6 @@
 
 #include "rectiline/columns/columns.hpp"
 #include "rectiline/design/design.hpp"
-#include "rectiline/rehline/rehline.hpp"
 #include "rectiline/rows/rows.hpp"
 #include "rectiline/support/interrupt.hpp"
 
@@ -20,6 +19,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -117,12 +117,12 @@ NumpyVector filled(std::int64_t size, Work&& work) {
     return out;
 }
 
-// Two new vectors that `work` fills, without the GIL.
-template <class Work>
-std::pair<NumpyVector, NumpyVector> filled(std::int64_t first, std::int64_t second, Work&& work) {
-    std::pair out(new_vector(first), new_vector(second));
+// Several new vectors that `work` fills, without the GIL.
+template <class Work, class... Sizes>
+auto all_filled(Work&& work, Sizes... sizes) {
+    std::tuple out(new_vector(sizes)...);
     gil::Released released;
-    work(in(out.first), in(out.second));
+    std::apply([&](auto&... vectors) { work(in(vectors)...); }, out);
     return out;
 }
 
@@ -137,6 +137,20 @@ auto copy_vector(const Values& values) {
 template <class Self, auto getter>
 auto copied(const Self& self) {
     return copy_vector((self.*getter)());
+}
+
+// A bound method: a new vector of size(self) entries that `method` fills.
+template <class Self, auto method, auto size>
+NumpyVector filled_by(Self& self) {
+    return filled(std::invoke(size, self), [&](auto out) { (self.*method)(out); });
+}
+
+// A bound method that takes a vector of size(self) entries.
+template <class Self, auto method, auto size>
+void given(Self& self, VectorIn vector) {
+    const auto values = checked(vector, std::invoke(size, self), "the vector");
+    gil::Released released;
+    (self.*method)(values);
 }
 
 template <class Array>
@@ -204,11 +218,6 @@ inline void require_groups(const IndexIn& columns, const IndexIn& starts, std::i
     checked_indices(columns, width, "columns");
 }
 
-inline void require_rows(const Rows& rows, std::size_t size) {
-    require(size == static_cast<std::size_t>(rows.view.n),
-            "the vector must have one entry per row");
-}
-
 // What compiled loops of this thread call now and then besides their deadline, or nullptr; set by
 // `set_poll`, which owns the reference. A true value asks the loop to return.
 inline thread_local PyObject* poll_of_thread = nullptr;
@@ -251,6 +260,8 @@ class PythonInterrupt {
     rectiline::support::Interrupt interrupt_;
     bool signalled_ = false;
 };
+
+constexpr double kNoDeadline = 1e300;  // seconds: the poll of the thread knows the time limit
 
 // Returns work(interrupt), run without the GIL, or raises what a signal handler has raised.
 template <class Work>

@@ -41,9 +41,10 @@ NumpyVector product_of(const Design& X, VectorIn v) {
     return filled(by_rows ? X.n() : X.d(), [&](auto out) { product(X.view, given, out); });
 }
 
-std::pair<NumpyVector, NumpyVector> both_products(const Design& X, VectorIn b, VectorIn g) {
+auto both_products(const Design& X, VectorIn b, VectorIn g) {
     const auto coef = checked(b, X.d(), "b"), dual = checked(g, X.n(), "g");
-    return filled(X.n(), X.d(), [&](auto z, auto q) { multiply_both(X.view, coef, dual, z, q); });
+    return all_filled([&](auto z, auto q) { multiply_both(X.view, coef, dual, z, q); }, X.n(),
+                      X.d());
 }
 
 template <class T>
@@ -74,23 +75,19 @@ NumpyMatrix gram_of_rows(const Design& X, VectorIn weight, bool intercept) {
     return gram;
 }
 
-std::tuple<NumpyVector, NumpyVector, NumpyVector, NumpyVector, NumpyVector> moments_of(
-    const Design& X) {
+auto moments_of(const Design& X) {
     const std::int64_t d = X.d();
-    std::tuple out(new_vector(d), new_vector(d), new_vector(d), new_vector(d), new_vector(X.n()));
-    auto& [sum, square, scale, column_norm, row_norm] = out;
-    gil::Released released;
-    moments(X.view, {in(sum), in(square), in(scale), in(column_norm), in(row_norm)});
-    return out;
+    return all_filled([&](auto... out) { moments(X.view, {out...}); }, d, d, d, d, X.n());
 }
 
 std::pair<std::optional<NumpyVector>, NumpyVector> units_of(VectorIn mean, VectorIn square,
                                                             bool centred) {
     const auto squares = checked(square, length(mean), "square");
     bool any = false;
-    const auto [shift, unit] = filled(length(mean), length(mean), [&](auto shifts, auto units) {
-        any = column_units(in(mean), squares, centred, shifts, units);
-    });
+    const auto find = [&](auto shift, auto unit) {
+        any = column_units(in(mean), squares, centred, shift, unit);
+    };
+    const auto [shift, unit] = all_filled(find, length(mean), length(mean));
     return {any ? std::optional(shift) : std::nullopt, unit};
 }
 

@@ -50,7 +50,8 @@ class PythonSystem final : public NormalSystem<double> {
     nb::object system_;
 };
 
-void check(const CompressedRows& rows, std::int64_t width) {
+CompressedRows rows_of(IndexIn begin, IndexIn columns, VectorIn values, std::int64_t width) {
+    CompressedRows rows{vector_of(begin), vector_of(columns), vector_of(values)};
     require(rows.n_rows() >= 0 && rows.begin.front() == 0 &&
                 rows.begin.back() == std::ssize(rows.columns) &&
                 rows.columns.size() == rows.values.size(),
@@ -62,6 +63,7 @@ void check(const CompressedRows& rows, std::int64_t width) {
                         (e == rows.begin[r] || rows.columns[e - 1] < rows.columns[e]),
                     "columns of a row must increase and be in range");
     }
+    return rows;
 }
 
 void check(const UnitProgram& program, std::int64_t n_rows) {
@@ -92,9 +94,7 @@ UnitProgram program(IndexIn row, MatrixIn units, VectorIn rho, VectorIn linear, 
 template <class Real>
 void make(UnitInterior<Real>* self, UnitProgram program, IndexIn begin, IndexIn columns,
           VectorIn values, bool by_rows, double proximal) {
-    require(begin.shape(0) > 0, "begin must not be empty");
-    CompressedRows rows{vector_of(begin), vector_of(columns), vector_of(values)};
-    check(rows, program.width());
+    CompressedRows rows = rows_of(begin, columns, values, program.width());
     check(program, rows.n_rows());
     for (const double rho : program.rho)
         require(!by_rows || rho > 0, "by rows every rho must be positive");
@@ -118,44 +118,30 @@ void make_sparse(UnitInterior<double>* self, UnitProgram program,
 
 std::shared_ptr<NormalEquations> equations(IndexIn begin, IndexIn columns, VectorIn values,
                                            std::int64_t width, bool keeps_long_rows) {
-    require(begin.shape(0) > 0, "begin must not be empty");
-    CompressedRows rows{vector_of(begin), vector_of(columns), vector_of(values)};
-    check(rows, width);
+    CompressedRows rows = rows_of(begin, columns, values, width);
     require(rows.n_rows() + width < (std::int64_t{1} << 31), "too many rows and columns");
     return std::make_shared<NormalEquations>(std::move(rows), width, keeps_long_rows);
 }
 
 bool factorise(NormalEquations& self, VectorIn weight, VectorIn diagonal, double seconds) {
-    require(length(weight) == self.rows().n_rows(), "weight must have one entry per row");
-    require(length(diagonal) == self.width(), "diagonal must have one entry per column");
-    return run_interruptibly(seconds, [&](auto& interrupt) {
-        return self.factorise(in(weight), in(diagonal), interrupt);
-    });
+    const auto weights = checked(weight, self.rows().n_rows(), "weight");
+    const auto added = checked(diagonal, self.width(), "diagonal");
+    return run_interruptibly(
+        seconds, [&](auto& interrupt) { return self.factorise(weights, added, interrupt); });
 }
 
 NumpyVector solve(const NormalEquations& self, VectorIn v) {
-    require(length(v) == self.width(), "v must have one entry per column");
     require(self.is_analysed() && !self.has_kept_rows(), "a factor without kept rows comes first");
-    NumpyVector x = copy_vector(in(v));
+    NumpyVector x = copy_vector(checked(v, self.width(), "v"));
     self.solve(in(x), {}, {});
     return x;
 }
 
 template <class Real>
-auto columns_of(const UnitInterior<Real>& self, VectorIn x) {
-    require(length(x) == self.program().width(), "x must have one entry per column");
-    return in(x);
-}
-
-template <class Real>
 void resume(UnitInterior<Real>& self, VectorIn x, VectorIn y, MatrixIn sides) {
-    const auto units = static_cast<std::size_t>(self.program().n_units());
-    require(y.shape(0) == units && sides.shape(0) == 4 && sides.shape(1) == units,
-            "y and sides must have one entry per unit");
-    std::vector<std::span<const double>> lines;
-    for (std::size_t s = 0; s < 4; ++s)
-        lines.emplace_back(sides.data() + s * units, units);
-    self.pair().resume(columns_of(self, x), in(y), lines);
+    const std::int64_t units = self.program().n_units();
+    self.pair().resume(checked(x, self.program().width(), "x"), checked(y, units, "y"),
+                       checked(sides, 4 * units, "sides"));
 }
 
 // Systems of Python need the GIL, and stop by exceptions of their own.
@@ -168,21 +154,15 @@ bool step(UnitInterior<Real>& self, double seconds, bool needs_python) {
 }
 
 template <class Real>
-std::pair<NumpyVector, NumpyVector> point(const UnitInterior<Real>& self) {
-    NumpyVector x = new_vector(static_cast<std::size_t>(self.program().width()));
-    NumpyVector y = new_vector(static_cast<std::size_t>(self.program().n_units()));
-    self.pair().point(in(x), in(y));
-    return {x, y};
+auto point(const UnitInterior<Real>& self) {
+    return all_filled([&](auto x, auto y) { self.pair().point(x, y); }, self.program().width(),
+                      self.program().n_units());
 }
 
 template <class Real>
 NumpyMatrix sides(const UnitInterior<Real>& self) {
-    const auto units = static_cast<std::size_t>(self.program().n_units());
-    NumpyMatrix out = new_matrix(4, units);
-    std::vector<std::span<double>> lines;
-    for (std::size_t s = 0; s < 4; ++s)
-        lines.emplace_back(out.data() + s * units, units);
-    self.pair().sides(lines);
+    NumpyMatrix out = new_matrix(4, self.program().n_units());
+    self.pair().sides(in(out));
     return out;
 }
 
@@ -208,8 +188,10 @@ void bind(nb::module_& m, const char* name, const char* doc) {
             "relative gap, violation, mean product, residual and size of the objective")
         .def(
             "judge",
-            [](Method& self, VectorIn x) { return judged(self.judge(columns_of(self, x))); }, "x"_a,
-            "`verdict` of the present y with another x")
+            [](Method& self, VectorIn x) {
+                return judged(self.judge(checked(x, self.program().width(), "x")));
+            },
+            "x"_a, "`verdict` of the present y with another x")
         .def_prop_ro("step_length", &Method::step_length)
         .def("point", &point<Real>, "x and y")
         .def("sides", &sides<Real>, "Rooms and multipliers, of lower and of upper ends");
@@ -249,8 +231,7 @@ void bind_unit_interior(nb::module_& m) {
         .def(
             "set_values",
             [](NormalEquations& self, VectorIn values) {
-                require(values.shape(0) == self.rows().values.size(), "values do not fit");
-                self.set_values(in(values));
+                self.set_values(checked(values, std::ssize(self.rows().values), "values"));
             },
             "values"_a, "Other values of the same entries")
         .def_prop_ro("entries", [](const NormalEquations& self) { return self.factor().entries(); })

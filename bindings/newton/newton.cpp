@@ -16,6 +16,16 @@ using PathState = Held<NewtonPath>;
 
 const FrozenTerms kNothingFrozen;
 
+std::int64_t order(const NewtonLoop& loop) {
+    return loop.terms().order();
+}
+std::int64_t row_count(const NewtonLoop& loop) {
+    return loop.rows().n();
+}
+std::int64_t n_constraints(const NewtonLoop& loop) {
+    return loop.terms().n_constraints();
+}
+
 // ---- terms --------------------------------------------------------------------------------------
 
 void make_terms(TermsState* self, const Columns& columns, VectorIn unit,
@@ -77,23 +87,8 @@ std::unique_ptr<RowsState> subset(const RowsState& self, IndexIn index, double w
                                        self.NewtonRows::subset(chosen, weight_factor));
 }
 
-void place(RowsState& self, VectorIn b) {
-    const auto at = checked(b, self.order(), "b");
-    gil::Released released;
-    self.place(at);
-}
-
-void place_at(RowsState& self, VectorIn z) {
-    self.place_at(checked(z, self.n(), "z"));
-}
-
 void set_multiplier(RowsState& self, std::optional<VectorIn> g) {
     self.set_multiplier(checked(g, self.n(), "g"));
-}
-
-template <void (NewtonRows::*method)(std::span<double>) const>
-NumpyVector per_row(const RowsState& self) {
-    return filled(self.n(), [&](auto out) { (self.*method)(out); });
 }
 
 std::optional<std::pair<FrozenTerms, NumpyVector>> freeze(const RowsState& self,
@@ -137,15 +132,6 @@ void estimate(RunState& self, double loss, double fenchel_young) {
     self.forget_reference();
 }
 
-NumpyVector polished(const RunState& self) {
-    return filled(std::ssize(self.b()), [&](auto out) { self.polish(out); });
-}
-
-NumpyVector constraint_multipliers(const RunState& self) {
-    return filled(self.terms().n_constraints(),
-                  [&](auto out) { self.constraint_multipliers(out); });
-}
-
 // ---- paths of strengths -------------------------------------------------------------------------
 
 void make_path(PathState* self, RowsState& rows, const TermsState& terms, double strength) {
@@ -169,14 +155,6 @@ std::tuple<std::int64_t, double, bool> move(PathState& self, double strength, do
         return self.move(strength, target, max_steps, interrupt);
     });
     return {done.steps, done.relative_gap, done.failed};
-}
-
-NumpyVector coefficients(PathState& self) {
-    return filled(self.rows().order(), [&](auto out) { self.coefficients(out); });
-}
-
-NumpyVector dual_of_path(const PathState& self) {
-    return filled(self.rows().n(), [&](auto out) { self.dual(out); });
 }
 
 }  // namespace
@@ -203,13 +181,17 @@ void bind_newton(nb::module_& m) {
         .def("__init__", &make_rows, "X"_a, "rows"_a, "intercept"_a)
         .def("subset", &subset, "index"_a, "weight_factor"_a = 1.0,
              "The given rows, copied side by side")
-        .def("place", &place, "b"_a, "Set the arguments to those of b")
-        .def("place_at", &place_at, "z"_a, "Set the arguments to those of predictions z")
+        .def("place", &given<RowsState, &NewtonRows::place, &NewtonRows::order>, "b"_a,
+             "Set the arguments to those of b")
+        .def("place_at", &given<RowsState, &NewtonRows::place_at, &NewtonRows::n>, "z"_a,
+             "Set the arguments to those of predictions z")
         .def("set_multiplier", &set_multiplier, "g"_a.none() = nb::none(),
              "Set the multipliers from slopes in the predictions")
-        .def("dual", &per_row<&NewtonRows::dual>, "Slopes in the predictions")
+        .def("dual", &filled_by<RowsState, &NewtonRows::dual, &NewtonRows::n>,
+             "Slopes in the predictions")
         .def("arguments", &copied<RowsState, &NewtonRows::arguments>, "Arguments of the losses")
-        .def("slack", &per_row<&NewtonRows::slack>, "Distance to the nearest knot")
+        .def("slack", &filled_by<RowsState, &NewtonRows::slack, &NewtonRows::n>,
+             "Distance to the nearest knot")
         .def("freeze", &freeze, "terms"_a, "keep"_a, "at"_a, "seconds"_a,
              "What rows outside `keep` add around `at` on their pieces, and their slopes; None if "
              "the rows kept cannot balance them under an intercept, or after so many seconds")
@@ -222,10 +204,12 @@ void bind_newton(nb::module_& m) {
              "Iterate until the estimated relative gap is small; returns (steps, guards, failed)")
         .def("estimate", &estimate, "loss"_a, "fenchel_young"_a,
              "Take the sums over all rows, those outside the working set too")
-        .def("polished", &polished,
+        .def("polished", &filled_by<RunState, &NewtonRun::polish, order>,
              "b with kinked columns moved onto the kinks that they have reached")
         .def("move_to_polished", &NewtonRun::move_to_polished)
-        .def("constraint_multipliers", &constraint_multipliers, "Of the constraints at b")
+        .def("constraint_multipliers",
+             &filled_by<RunState, &NewtonRun::constraint_multipliers, n_constraints>,
+             "Of the constraints at b")
         .def_prop_ro("b", &copied<RunState, &NewtonRun::b>, nb::rv_policy::automatic)
         .def_prop_ro("column", &copied<RunState, &NewtonRun::column>, nb::rv_policy::automatic)
         .def_prop_ro("relative_gap", &NewtonRun::relative_gap)
@@ -238,6 +222,8 @@ void bind_newton(nb::module_& m) {
              "Start at coefficients (intercept last) and slopes in the predictions")
         .def("move", &move, "strength"_a, "target"_a, "max_steps"_a, "seconds"_a,
              "Move to a strength; returns (steps, estimated gap, failed)")
-        .def("coefficients", &coefficients, "The coefficients at hand, intercept last")
-        .def("dual", &dual_of_path, "Slopes in the predictions");
+        .def("coefficients", &filled_by<PathState, &NewtonPath::coefficients, order>,
+             "The coefficients at hand, intercept last")
+        .def("dual", &filled_by<PathState, &NewtonPath::dual, row_count>,
+             "Slopes in the predictions");
 }

@@ -44,10 +44,6 @@ double step(SmoothedState& self, double mu, double seconds) {
     return run_interruptibly(seconds, [&](auto& interrupt) { return self.step(mu, interrupt); });
 }
 
-NumpyVector predictions(const SmoothedState& self) {
-    return filled(self.n(), [&](auto z) { self.predictions(z); });
-}
-
 NumpyVector dual(SmoothedState& self, double mu) {
     require(mu > 0, "mu must be positive");
     return filled(self.n(), [&](auto g) { self.dual(mu, g); });
@@ -70,6 +66,7 @@ void bind_smoothed_l1(nb::module_& m) {
         .def("coefficients", &copied<SmoothedState, &SmoothedL1::coefficients>,
              "Those of the columns, in the order they were added")
         .def_prop_ro("intercept", &SmoothedL1::intercept)
-        .def("predictions", &predictions, "X b + b0")
+        .def("predictions", &filled_by<SmoothedState, &SmoothedL1::predictions, &SmoothedL1::n>,
+             "X b + b0")
         .def("dual", &dual, "mu"_a, "Slopes of the smoothed rows in the predictions");
 }

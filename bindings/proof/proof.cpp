@@ -10,31 +10,27 @@ namespace proof = rectiline::proof;
 using rectiline::design::DenseView;
 using rectiline::design::DesignView;
 
-constexpr double kNoDeadline = 1e300;  // seconds: the poll of the thread knows the time limit
-
 using FourNumbers = std::tuple<double, double, double, double>;
 using FourVectors = std::tuple<NumpyVector, NumpyVector, NumpyVector, NumpyVector>;
 
 // Norms of columns, scales of columns and norms of rows, see Design.norm_bounds.
 using NormArrays = std::tuple<VectorIn, VectorIn, VectorIn>;
 
-template <class Work>
-FourVectors twofold(std::int64_t size, Work&& work) {
-    FourVectors out{new_vector(size), new_vector(size), new_vector(size), new_vector(size)};
-    auto& [hi, lo, error, sizes] = out;
-    gil::Released released;
-    work(proof::TwofoldVector{size, hi.data(), lo.data(), error.data(), sizes.data()});
-    return out;
+// A product of `size` entries in twofold arithmetic: its parts, errors and sizes.
+template <auto product>
+auto twofold(const Design& X, std::span<const double> factor, std::int64_t size) {
+    const auto find = [&](auto hi, auto lo, auto error, auto sizes) {
+        product(X.view, factor, {size, hi.data(), lo.data(), error.data(), sizes.data()});
+    };
+    return all_filled(find, size, size, size, size);
 }
 
-FourVectors twofold_dot(const Design& X, VectorIn b) {
-    const auto coef = checked(b, X.d(), "b");
-    return twofold(X.n(), [&](const auto& z) { proof::multiply(X.view, coef, z); });
+auto twofold_dot(const Design& X, VectorIn b) {
+    return twofold<proof::multiply>(X, checked(b, X.d(), "b"), X.n());
 }
 
-FourVectors twofold_tdot(const Design& X, VectorIn g) {
-    const auto dual = checked(g, X.n(), "g");
-    return twofold(X.d(), [&](const auto& q) { proof::multiply_transposed(X.view, dual, q); });
+auto twofold_tdot(const Design& X, VectorIn g) {
+    return twofold<proof::multiply_transposed>(X, checked(g, X.n(), "g"), X.d());
 }
 
 FourNumbers twofold_sum(VectorIn x) {
@@ -55,27 +51,15 @@ double dual_share(const Columns& columns, VectorIn q, VectorIn error) {
                              checked(error, columns.d(), "error"));
 }
 
-// Arguments with their radius, q with its error.
-struct Measured {
-    FourVectors arrays;
-
-    Measured(std::int64_t n, std::int64_t d)
-        : arrays{new_vector(n), new_vector(n), new_vector(d), new_vector(d)} {}
-    proof::PairProducts spans() {
-        auto& [argument, radius, q, error] = arrays;
-        return {in(argument), in(radius), in(q), in(error)};
-    }
-};
-
 proof::DesignNorms norms_of(const Design& X, const NormArrays& norms) {
     const auto& [column, scale, row] = norms;
     return {checked(scale, X.d(), "scale"), checked(row, X.n(), "norms of rows"),
             checked(column, X.d(), "norms of columns")};
 }
 
-FourVectors measure(const Design& X, const Rows& rows, VectorIn b, double intercept, VectorIn g,
-                    NormArrays norms, std::optional<std::tuple<VectorIn, VectorIn, VectorIn>> shift,
-                    std::optional<std::pair<VectorIn, VectorIn>> products) {
+auto measure(const Design& X, const Rows& rows, VectorIn b, double intercept, VectorIn g,
+             NormArrays norms, std::optional<std::tuple<VectorIn, VectorIn, VectorIn>> shift,
+             std::optional<std::pair<VectorIn, VectorIn>> products) {
     require(X.n() == rows.n(), "X must have the rows of the problem");
     const proof::Candidate pair{checked(b, X.d(), "b"), intercept, checked(g, X.n(), "g")};
     const proof::DesignNorms bounds = norms_of(X, norms);
@@ -89,14 +73,14 @@ FourVectors measure(const Design& X, const Rows& rows, VectorIn b, double interc
         checked(products->first, X.n(), "X b");
         checked(products->second, X.d(), "X'g");
     }
-    Measured found(X.n(), X.d());
-    gil::Released released;
-    if (products)
-        proof::measure_plain(rows.view, pair, in(products->first), in(products->second), bounds,
-                             shifted, found.spans());
-    else
-        proof::measure_twofold(X.view, rows.view, pair, shifted, found.spans());
-    return found.arrays;
+    const auto find = [&](auto... out) {
+        if (products)
+            proof::measure_plain(rows.view, pair, in(products->first), in(products->second), bounds,
+                                 shifted, {out...});
+        else
+            proof::measure_twofold(X.view, rows.view, pair, shifted, {out...});
+    };
+    return all_filled(find, X.n(), X.n(), X.d(), X.d());
 }
 
 using MovesIn = std::optional<std::pair<IndexIn, VectorIn>>;
@@ -205,16 +189,14 @@ std::optional<std::tuple<FourNumbers, double, NumpyVector, FourVectors>> close_p
                                       {checked(low, X.n(), "low"), checked(high, X.n(), "high")}};
     const auto coef = checked(b, X.d(), "b");
     NumpyVector moved = copy_vector(checked(g, X.n(), "g"));
-    Measured measured(X.n(), X.d());
     std::optional<proof::ClosedPair> found;
-    {
-        gil::Released released;
-        found = proof::close_pair(problem, coef, intercept, twofold, in(moved), measured.spans());
-    }
+    const auto close = [&](auto... out) {
+        found = proof::close_pair(problem, coef, intercept, twofold, in(moved), {out...});
+    };
+    const FourVectors measured = all_filled(close, X.n(), X.n(), X.d(), X.d());
     if (!found) return std::nullopt;
     const auto& [loss, loss_error, gap, upper] = found->terms;
-    return std::tuple(FourNumbers{loss, loss_error, gap, upper}, found->share, moved,
-                      measured.arrays);
+    return std::tuple(FourNumbers{loss, loss_error, gap, upper}, found->share, moved, measured);
 }
 
 }  // namespace

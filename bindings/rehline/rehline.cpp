@@ -41,10 +41,6 @@ std::int64_t screen(RehlineState& self, double gap) {
     return self.screen(gap);
 }
 
-NumpyVector sample_dual(const RehlineState& self) {
-    return filled(self.n(), [&](auto g) { self.sample_dual(g); });
-}
-
 }  // namespace
 
 void bind_rehline(nb::module_& m) {
@@ -67,7 +63,8 @@ void bind_rehline(nb::module_& m) {
              "Visit all rows again, those set aside too")
         .def_prop_ro("coef", &copied<RehlineState, &Rehline::coef>, nb::rv_policy::automatic)
         .def_prop_ro("intercept", &Rehline::intercept)
-        .def_prop_ro("sample_dual", &sample_dual, nb::rv_policy::automatic)
+        .def_prop_ro("sample_dual", &filled_by<RehlineState, &Rehline::sample_dual, &Rehline::n>,
+                     nb::rv_policy::automatic)
         .def_prop_ro("constraint_dual", &copied<RehlineState, &Rehline::constraint_dual>,
                      nb::rv_policy::automatic);
 }

@@ -36,17 +36,22 @@ void make_rows(Rows* self, const std::vector<CurveArrays>& curves, VectorIn dire
                               weight.data()};
 }
 
-std::pair<double, double> sums(const Rows& rows, VectorIn z, VectorIn g) {
-    const auto at = checked(z, rows.n(), "z"), dual = checked(g, rows.n(), "g");
+// A function of the core that takes vectors with one entry per row, without the GIL.
+template <auto function, class... Vectors>
+auto on_rows(const Rows& rows, Vectors... vectors) {
+    (checked(vectors, rows.n(), "a vector over rows"), ...);
     gil::Released released;
-    const RowSums out = row_sums(rows.view, at, dual);
+    return function(rows.view, in(vectors)...);
+}
+
+std::pair<double, double> both_sums(const RowFunctions& rows, std::span<const double> z,
+                                    std::span<const double> g) {
+    const RowSums out = row_sums(rows, z, g);
     return {out.loss, out.fenchel_young};
 }
 
-double loss(const Rows& rows, VectorIn z) {
-    const auto at = checked(z, rows.n(), "z");
-    gil::Released released;
-    return loss_sum(rows.view, at);
+double balance(const RowFunctions& rows, std::span<double> g) {
+    return balance_dual(rows, g).sum;
 }
 
 NumpyVector slopes(const Rows& rows, VectorIn z) {
@@ -68,29 +73,15 @@ StateArrays states(const Rows& rows, VectorIn z, VectorIn g, std::int64_t most) 
     return found;
 }
 
-void clip(const Rows& rows, VectorOut g) {
-    const auto dual = checked(g, rows.n(), "g");
-    gil::Released released;
-    clip_dual(rows.view, dual);
-}
-
-double balance(const Rows& rows, VectorOut g) {
-    const auto dual = checked(g, rows.n(), "g");
-    gil::Released released;
-    return balance_dual(rows.view, dual).sum;
-}
-
 std::tuple<double, double, double, double> sums_of_slopes(const Rows& rows, double z) {
     gil::Released released;
     const SlopeSums sums = slope_sums(rows.view, z);
     return {sums.low, sums.low_size, sums.high, sums.high_size};
 }
 
-using Ranges = std::pair<NumpyVector, NumpyVector>;
-
-Ranges ranges_of_slopes(const Rows& rows, double z) {
-    return filled(rows.n(), rows.n(),
-                  [&](auto low, auto high) { slope_ranges(rows.view, z, low, high); });
+auto ranges_of_slopes(const Rows& rows, double z) {
+    return all_filled([&](auto low, auto high) { slope_ranges(rows.view, z, low, high); }, rows.n(),
+                      rows.n());
 }
 
 void make_columns(Columns* self, VectorIn rho, VectorIn l1, VectorIn lower, VectorIn upper) {
@@ -117,11 +108,12 @@ std::tuple<bool, bool, bool> kinds_of_columns(const Columns& columns) {
     return {strongly_convex, has_l1, has_bounds};
 }
 
-Ranges dual_range(const Columns& columns) {
-    return filled(columns.d(), columns.d(), [&](auto low, auto high) {
+auto dual_range(const Columns& columns) {
+    const auto find = [&](auto low, auto high) {
         for (std::int64_t j = 0; j < columns.d(); ++j)
             low[j] = columns.view[j].least_slope(), high[j] = columns.view[j].most_slope();
-    });
+    };
+    return all_filled(find, columns.d(), columns.d());
 }
 
 }  // namespace
@@ -131,14 +123,16 @@ void bind_rows(nb::module_& m) {
                      "Row i costs weight[i] * phi(direction[i] * z[i] + offset[i]).")
         .def("__init__", &make_rows, "curves"_a, "direction"_a, "offset"_a, "weight"_a,
              "curve_index"_a = nb::none())
-        .def("sums", &sums, "z"_a, "g"_a, "(loss, Fenchel-Young gap) over all rows")
-        .def("loss", &loss, "z"_a, "Sum of the losses, compensated")
+        .def("sums", &on_rows<both_sums, VectorIn, VectorIn>, "z"_a, "g"_a,
+             "(loss, Fenchel-Young gap) over all rows")
+        .def("loss", &on_rows<loss_sum, VectorIn>, "z"_a, "Sum of the losses, compensated")
         .def("slopes", &slopes, "z"_a, "A slope of each row's cost at z")
         .def("states", &states, "z"_a, "g"_a, "most"_a,
              "Multiplier, curvature and prediction of the knot for the piece or knot that each row "
              "of a nearly optimal pair sits on, and whether it is a knot; at most `most` are")
-        .def("clip", &clip, "g"_a.noconvert(), "Clip g into its boxes, in place")
-        .def("balance", &balance, "g"_a.noconvert(),
+        .def("clip", &on_rows<clip_dual, VectorOut>, "g"_a.noconvert(),
+             "Clip g into its boxes, in place")
+        .def("balance", &on_rows<balance, VectorOut>, "g"_a.noconvert(),
              "Move g into its boxes and to sum 0, in place; returns what is left of the sum")
         .def("slope_sums", &sums_of_slopes, "z"_a,
              "At the prediction z of every row: sum and size of the left derivatives, and of the "

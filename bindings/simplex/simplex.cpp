@@ -39,10 +39,6 @@ const char* solve(BoxedSimplex& self, std::int64_t most_steps, double seconds, d
     return kWords[static_cast<int>(outcome)];  // in the order of the outcomes
 }
 
-NumpyVector values(const BoxedSimplex& self) {
-    return filled(self.n_columns(), [&](auto out) { self.values(out); });
-}
-
 void set_basis(BoxedSimplex& self, BytesIn columns, BytesIn rows) {
     self.set_basis(checked(columns, self.n_columns(), "columns"),
                    checked(rows, self.n_rows(), "rows"));
@@ -72,7 +68,8 @@ void bind_simplex(nb::module_& m) {
         .def("set_basis", &set_basis, "columns"_a, "rows"_a,
              "0: at its low end, 1: basic, 2: at its high end")
         .def("basis", &get_basis, "columns"_a, "rows"_a, "Fill in both arrays")
-        .def("values", &values, "v")
+        .def("values",
+             &filled_by<const BoxedSimplex, &BoxedSimplex::values, &BoxedSimplex::n_columns>, "v")
         .def("multipliers", &copied<BoxedSimplex, &BoxedSimplex::multipliers>,
              "One per row: how the optimum grows with the row's bounds")
         .def_prop_ro("n_steps", &BoxedSimplex::n_steps)

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cassert>
 #include <cmath>
-#include <cstring>
 #include <vector>
 
 namespace rectiline::design {
@@ -177,6 +176,18 @@ bool weighted_gram(const DesignView& X, std::span<const std::int64_t> rows,
     for (std::int64_t i = 0; i < D; ++i)
         for (std::int64_t j = i; j < D; ++j)
             H[i * D + j] = H[j * D + i] = partial[i * order + j];
+    return true;
+}
+
+bool add_weighted_gram(const DesignView& X, const WeightedRows& rows, bool intercept, double sign,
+                       std::vector<double>& H, Interrupt& interrupt) {
+    if (rows.index.empty()) return true;
+    const auto order = static_cast<std::size_t>(n_columns(X) + (intercept ? 1 : 0));
+    std::vector<double> part(order * order);
+    if (!weighted_gram(X, rows.index, rows.weight, intercept, part, interrupt)) return false;
+    H.resize(part.size(), 0.0);
+    for (std::size_t e = 0; e < part.size(); ++e)
+        H[e] += sign * part[e];
     return true;
 }
 

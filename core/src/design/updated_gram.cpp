@@ -1,6 +1,5 @@
 #include "rectiline/design/updated_gram.hpp"
 
-#include "rectiline/design/gram.hpp"
 #include "rectiline/support/multiversion.hpp"
 
 #include <cassert>
@@ -50,30 +49,17 @@ bool UpdatedGram::list_changes(std::span<const double> weight) {
 const std::vector<double>* UpdatedGram::at(const DesignView& X, std::span<const double> weight,
                                            bool intercept, Interrupt& interrupt) {
     assert(std::ssize(weight) == n_rows(X));
-    bool done = true;
-    const auto sum = [&](const Rows& rows, std::vector<double>& out) {
-        done = done && weighted_gram(X, rows.index, rows.weight, intercept, out, interrupt);
-    };
-    const std::int64_t order = n_columns(X) + (intercept ? 1 : 0);
-    const std::size_t size = static_cast<std::size_t>(order * order);
-    gram_.resize(size);
+    bool done;
     if (list_changes(weight)) {
-        part_.resize(size);
-        if (!risen_.index.empty()) {
-            sum(risen_, part_);
-            for (std::size_t e = 0; e < size; ++e)
-                gram_[e] += part_[e];
-        }
-        if (!fallen_.index.empty()) {
-            sum(fallen_, part_);
-            for (std::size_t e = 0; e < size; ++e)
-                gram_[e] -= part_[e];
-        }
+        done = add_weighted_gram(X, risen_, intercept, 1.0, gram_, interrupt) &&
+               add_weighted_gram(X, fallen_, intercept, -1.0, gram_, interrupt);
     } else {
         used_.clear();
         for (std::int64_t i = 0; i < std::ssize(weight); ++i)
             if (weight[i] > 0) used_.add(i, weight[i]);
-        sum(used_, gram_);
+        const std::int64_t order = n_columns(X) + (intercept ? 1 : 0);
+        gram_.resize(static_cast<std::size_t>(order * order));
+        done = weighted_gram(X, used_.index, used_.weight, intercept, gram_, interrupt);
     }
     if (!done) {
         weight_.clear();

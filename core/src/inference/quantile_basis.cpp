@@ -17,7 +17,7 @@ constexpr double kFeasible = 1e-10;         // share of the largest weight
 constexpr double kPivot = 1e-13;            // share of a row's largest entry
 constexpr double kEqualPlaces = 1e-7;       // share of the way at which two places are one
 constexpr double kRounding = 1e-13;         // of a direction: rates below are none
-constexpr std::int64_t kBlock = 512;  // samples whose rates stay in the first cache
+constexpr std::int64_t kBlock = 512;        // samples whose rates stay in the first cache
 
 // Rates at which residuals move along a direction, and the steps at which samples reach the plane
 // from their side (+1 above, -1 below, 0 for those that never do). Returns the smallest step.

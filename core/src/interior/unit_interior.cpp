@@ -1,7 +1,6 @@
 #include "rectiline/interior/unit_interior.hpp"
 
 #include <algorithm>
-#include <cassert>
 #include <cmath>
 #include <tuple>
 #include <utility>

@@ -72,13 +72,14 @@ void UnitPair<Real>::begin() {
 
 template <class Real>
 void UnitPair<Real>::resume(std::span<const double> at, std::span<const double> duals,
-                            const std::vector<std::span<const double>>& sides) {
+                            std::span<const double> sides) {
     std::copy(at.begin(), at.end(), x.begin());
     std::copy(duals.begin(), duals.end(), y.begin());
-    for (int s = 0; s < 2; ++s) {
-        std::copy(sides[2 * s].begin(), sides[2 * s].end(), side[s].room.begin());
-        std::copy(sides[2 * s + 1].begin(), sides[2 * s + 1].end(), side[s].multiplier.begin());
-    }
+    const double* from = sides.data();
+    for (Side& end : side)
+        for (std::vector<Real>* line : {&end.room, &end.multiplier})
+            for (Real& entry : *line)
+                entry = *from++;
     system_.multiply(x, value);
     place();
 }
@@ -169,12 +170,12 @@ void UnitPair<Real>::point(std::span<double> at, std::span<double> duals) const 
 }
 
 template <class Real>
-void UnitPair<Real>::sides(const std::vector<std::span<double>>& out) const {
-    for (int s = 0; s < 2; ++s)
-        for (std::size_t k = 0; k < y.size(); ++k) {
-            out[2 * s][k] = leading(side[s].room[k]);
-            out[2 * s + 1][k] = leading(side[s].multiplier[k]);
-        }
+void UnitPair<Real>::sides(std::span<double> out) const {
+    double* to = out.data();
+    for (const Side& end : side)
+        for (const std::vector<Real>* line : {&end.room, &end.multiplier})
+            for (const Real entry : *line)
+                *to++ = leading(entry);
 }
 
 template class UnitPair<double>;

@@ -13,8 +13,8 @@ namespace rectiline::newton {
 
 void NewtonRows::list_free() const {
     if (free_listed_) return;
-    // Which rows these are is hard to foresee for a processor, so every row is written and the place
-    // moves on by one or not at all.
+    // Which rows these are is hard to foresee for a processor, so every row is written and the
+    // place moves on by one or not at all.
     free_.resize(static_cast<std::size_t>(rows_.n) + 1);
     std::int64_t count = 0;
     for (std::int64_t i = 0; i < rows_.n; ++i) {

@@ -101,49 +101,43 @@ NewtonRows NewtonRows::subset(std::span<const std::int64_t> index, double weight
 }
 
 void NewtonRows::place(std::span<const double> b) {
-    assert(std::ssize(b) == order());
-    evaluated_for_ = -1;
-    multiply(X_, b.first(static_cast<std::size_t>(n_columns(X_))), t_);
-    const double b0 = intercept_ ? b.back() : 0.0;
-    over_stretches(rows_.n, [&](std::int64_t first, std::int64_t last) {
-        for (std::int64_t i = first; i < last; ++i) {
-            t_[i] = rows_.direction[i] * (t_[i] + b0) + rows_.offset[i];
-            dt_[i] = 0;
-        }
-    });
+    set_arguments(t_, multiply_columns(b, t_));
 }
 
 void NewtonRows::place_at(std::span<const double> z) {
+    set_arguments(z, 0.0);
+}
+
+void NewtonRows::set_arguments(std::span<const double> z, double intercept) {
     assert(std::ssize(z) == rows_.n);
     evaluated_for_ = -1;
-    over_stretches(rows_.n, [&](std::int64_t first, std::int64_t last) {
-        for (std::int64_t i = first; i < last; ++i) {
-            t_[i] = rows_.direction[i] * z[i] + rows_.offset[i];
-            dt_[i] = 0;
-        }
+    over_each_row(rows_.n, [&](std::int64_t i) {
+        t_[i] = rows_.argument(i, z[i] + intercept);
+        dt_[i] = 0;
     });
 }
 
 void NewtonRows::set_direction(std::span<const double> db) {
-    assert(std::ssize(db) == order());
-    multiply(X_, db.first(static_cast<std::size_t>(n_columns(X_))), dt_);
-    const double db0 = intercept_ ? db.back() : 0.0;
-    over_stretches(rows_.n, [&](std::int64_t first, std::int64_t last) {
-        for (std::int64_t i = first; i < last; ++i)
-            dt_[i] = rows_.direction[i] * (dt_[i] + db0);
-    });
+    const double intercept = multiply_columns(db, dt_);
+    over_each_row(rows_.n,
+                  [&](std::int64_t i) { dt_[i] = rows_.direction[i] * (dt_[i] + intercept); });
+}
+
+// z = X b without the intercept, which is returned
+double NewtonRows::multiply_columns(std::span<const double> b, std::span<double> z) const {
+    assert(std::ssize(b) == order());
+    multiply(X_, b.first(static_cast<std::size_t>(n_columns(X_))), z);
+    return intercept_ ? b.back() : 0.0;
 }
 
 void NewtonRows::set_multiplier(std::span<const double> g) {
     assert(g.empty() || std::ssize(g) == rows_.n);
     evaluated_for_ = -1;
-    over_stretches(rows_.n, [&](std::int64_t first, std::int64_t last) {
-        for (std::int64_t i = first; i < last; ++i) {
-            const Curve& f = rows_.curve(i);
-            const bool counts = !g.empty() && rows_.weight[i] > 0;
-            const double slope = counts ? rows_.direction[i] * g[i] / rows_.weight[i] : 0.0;
-            multiplier_[i] = std::clamp(slope, f.lowest_slope(), f.highest_slope());
-        }
+    over_each_row(rows_.n, [&](std::int64_t i) {
+        const Curve& f = rows_.curve(i);
+        const bool counts = !g.empty() && rows_.weight[i] > 0;
+        const double slope = counts ? rows_.direction[i] * g[i] / rows_.weight[i] : 0.0;
+        multiplier_[i] = std::clamp(slope, f.lowest_slope(), f.highest_slope());
     });
 }
 
@@ -216,10 +210,8 @@ void NewtonRows::update_multipliers() {
 
 void NewtonRows::dual(std::span<double> g) const {
     assert(std::ssize(g) == rows_.n);
-    over_stretches(rows_.n, [&](std::int64_t first, std::int64_t last) {
-        for (std::int64_t i = first; i < last; ++i)
-            g[i] = rows_.direction[i] * rows_.weight[i] * s_[i];
-    });
+    over_each_row(rows_.n,
+                  [&](std::int64_t i) { g[i] = rows_.direction[i] * rows_.weight[i] * s_[i]; });
 }
 
 void NewtonRows::balance(std::span<double> g) const {

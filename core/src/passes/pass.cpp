@@ -70,8 +70,8 @@ struct Part {
     RowSums sums;
     double steepest;
     std::vector<double> gradient, change, sizes;
-    std::vector<std::int64_t> near, more_rows, less_rows;
-    std::vector<double> more, less;  // curvature that rows gain or lose
+    std::vector<std::int64_t> near;
+    WeightedRows more, less;  // curvature that rows gain or lose
 
     void reset(const Member& member, std::int64_t d, std::int64_t first) {
         listed.start(member.listed, first);
@@ -80,7 +80,7 @@ struct Part {
         const auto size = static_cast<std::size_t>(d);
         gradient.assign(size, 0.0), change.assign(size, 0.0);
         if (member.wants_sizes) sizes.assign(size, 0.0);
-        near.clear(), more_rows.clear(), less_rows.clear(), more.clear(), less.clear();
+        near.clear(), more.clear(), less.clear();
     }
 };
 
@@ -168,8 +168,8 @@ void split_chunk(Access& access, const Member& member, const Directions& directi
     part.sums[kChangeTotal] += changes.total;
     for (std::int64_t r = 0; changes.curvatures > 0 && r < c.count; ++r) {
         const double curved = c.curved_next[r];
-        if (curved > 0) part.more_rows.push_back(first + r), part.more.push_back(curved);
-        if (curved < 0) part.less_rows.push_back(first + r), part.less.push_back(-curved);
+        if (curved > 0) part.more.add(first + r, curved);
+        if (curved < 0) part.less.add(first + r, -curved);
     }
     if (changes.slopes > 0) access.add(c.g_next, part.change.data());
 }
@@ -255,35 +255,15 @@ struct Totals {
     }
 };
 
-void add_gram(const DesignView& X, const std::vector<std::int64_t>& rows,
-              const std::vector<double>& weight, bool intercept, double sign, Interrupt& interrupt,
-              std::vector<double>& gram) {
-    if (rows.empty()) return;
-    const auto order = static_cast<std::size_t>(n_columns(X) + (intercept ? 1 : 0));
-    std::vector<double> some(order * order);
-    gram.resize(order * order, 0.0);
-    weighted_gram(X, rows, weight, intercept, some, interrupt);
-    for (std::size_t e = 0; e < some.size(); ++e)
-        gram[e] += sign * some[e];
-}
-
 // Curvature that frozen rows gain and lose, over the tasks of a segment.
 void add_curvature(const DesignView& X, const std::vector<std::vector<Part>>& parts,
                    std::size_t count, std::size_t member, bool intercept, Interrupt& interrupt,
                    std::vector<double>& gram) {
-    std::vector<std::int64_t> rows;
-    std::vector<double> weight;
-    for (const double sign : {1.0, -1.0}) {
-        rows.clear(), weight.clear();
-        for (std::size_t task = 0; task < count; ++task) {
-            const Part& part = parts[task][member];
-            const auto& some = sign > 0 ? part.more_rows : part.less_rows;
-            const auto& values = sign > 0 ? part.more : part.less;
-            rows.insert(rows.end(), some.begin(), some.end());
-            weight.insert(weight.end(), values.begin(), values.end());
-        }
-        add_gram(X, rows, weight, intercept, sign, interrupt, gram);
-    }
+    WeightedRows more, less;
+    for (std::size_t task = 0; task < count; ++task)
+        more.append(parts[task][member].more), less.append(parts[task][member].less);
+    add_weighted_gram(X, more, intercept, 1.0, gram, interrupt);
+    add_weighted_gram(X, less, intercept, -1.0, gram, interrupt);
 }
 
 }  // namespace

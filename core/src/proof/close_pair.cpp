@@ -2,6 +2,7 @@
 
 #include "rectiline/design/products.hpp"
 #include "rectiline/proof/column_bounds.hpp"
+#include "rectiline/proof/twofold.hpp"
 #include "rectiline/rows/certificate.hpp"
 
 #include <algorithm>

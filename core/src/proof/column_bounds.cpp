@@ -1,8 +1,9 @@
 #include "rectiline/proof/column_bounds.hpp"
 
+#include "rectiline/proof/twofold.hpp"
+
 #include <algorithm>
 #include <cassert>
-#include <cmath>
 
 namespace rectiline::proof {
 namespace {

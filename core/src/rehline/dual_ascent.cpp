@@ -115,12 +115,4 @@ double Coefficients::penalty() const {
     return sum;
 }
 
-bool GapWatch::closed(double gap, bool everything, double absolute, double relative) {
-    // The terms were met before their coordinates moved; the next sweep would meet smaller ones,
-    // about by the factor that this sweep gained on the last one.
-    const double gain = everything && last_gap > 0 ? std::clamp(gap / last_gap, 0.1, 1.0) : 1.0;
-    last_gap = everything ? gap : kInfinity;
-    return gain * gap <= std::max(absolute, relative * std::fabs(objective));
-}
-
 }  // namespace rectiline::rehline

@@ -215,6 +215,15 @@ bool Rehline::sweep(Rows& access, Sweep& sums, Interrupt& interrupt) {
     return finished;
 }
 
+// Whether the gap is likely to be down to the target by now. Its terms were met before their
+// coordinates moved; the next sweep would meet smaller ones, about by the factor that this sweep
+// gained on the last one.
+bool Rehline::is_closed(double gap, double target, bool all_rows) {
+    const double gain = all_rows && last_gap_ > 0 ? std::clamp(gap / last_gap_, 0.1, 1.0) : 1.0;
+    last_gap_ = all_rows ? gap : kInfinity;
+    return gain * gap <= target;
+}
+
 // Takes up to three steps on the free duals if the sweeps alone seem far from done, and likely to
 // cost more. Returns their cost in sweeps over all rows.
 std::int64_t Rehline::accelerate(double gap, double target, Interrupt& interrupt) {
@@ -260,13 +269,13 @@ std::int64_t Rehline::accelerate(double gap, double target, Interrupt& interrupt
 
 RehlineProgress Rehline::run(std::int64_t max_sweeps, double absolute, double relative,
                              Interrupt& interrupt) {
-    RehlineProgress progress{0, kInfinity, watch_.objective, 0, 0, false, false};
+    RehlineProgress progress{0, kInfinity, objective_, 0, 0, false, false};
     with_row_access(X_, [&](auto& access) {
         access.reserve();
         while (progress.sweeps < max_sweeps) {
             if (sweeps_since_refresh_ >= kRefreshEvery) refresh();
             const bool all_rows = n_active_ == static_cast<std::int64_t>(alive_.size());
-            const bool measure = all_rows && watch_.objective == 0;
+            const bool measure = all_rows && objective_ == 0;
             Sweep sums{rows_,           curvature_.data(), a_.data(), coefficients_.mover(),
                        intercept_,      balance_,          center_,   options_.intercept_step,
                        options_.shrink, largest_move_,     measure};
@@ -283,13 +292,14 @@ RehlineProgress Rehline::run(std::int64_t max_sweeps, double absolute, double re
                            options_.intercept_step * balance_ * balance_;
             if (all_rows) {
                 full_gap_ = progress.gap, partial_visits_ = 0;
-                progress.objective = watch_.objective = sums.loss + coefficients_.penalty();
+                progress.objective = objective_ = sums.loss + coefficients_.penalty();
             }
             if (!finished) {
                 progress.interrupted = true;
                 break;
             }
-            if (watch_.closed(progress.gap, all_rows, absolute, relative)) {
+            const double target = std::max(absolute, relative * std::fabs(objective_));
+            if (is_closed(progress.gap, target, all_rows)) {
                 if (all_rows) {
                     progress.reached = true;
                     break;
@@ -306,7 +316,6 @@ RehlineProgress Rehline::run(std::int64_t max_sweeps, double absolute, double re
                 take_all_rows_back();
                 largest_move_ = move;
             } else if (options_.accelerate) {
-                const double target = std::max(absolute, relative * std::fabs(watch_.objective));
                 progress.sweeps = std::min(
                     max_sweeps, progress.sweeps + accelerate(progress.gap, target, interrupt));
             }

@@ -4,7 +4,6 @@
 #include "rectiline/rows/row_blocks.hpp"
 #include "rectiline/support/compensated.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <span>

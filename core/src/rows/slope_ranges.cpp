@@ -3,8 +3,6 @@
 #include "rectiline/rows/packed_curve.hpp"
 #include "rectiline/support/compensated.hpp"
 
-#include <algorithm>
-#include <cmath>
 #include <limits>
 #include <vector>
 

@@ -3,7 +3,6 @@
 #include "rectiline/simplex/simplex_lines.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 namespace rectiline::simplex {
 namespace {

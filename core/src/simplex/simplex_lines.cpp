@@ -3,7 +3,6 @@
 #include "rectiline/support/multiversion.hpp"
 #include "rectiline/support/small_count.hpp"
 
-
 namespace rectiline::simplex {
 
 namespace {

@@ -39,7 +39,8 @@ class Elimination {
     std::vector<Index> parent_;  // the element that takes one in; size_: the nodes that come last
     std::vector<std::int64_t> mark_, outside_mark_;
     std::int64_t stamp_ = 0, pivot_stamp_ = 0;
-    std::vector<Index> joined_, dense_, pivots_;  // the nodes of the new element; nodes that come last
+    std::vector<Index> joined_;          // the nodes of the new element
+    std::vector<Index> pivots_, dense_;  // in their order; nodes that come last
     std::vector<std::pair<std::uint64_t, Index>> hashes_;
 };
 

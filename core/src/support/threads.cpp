@@ -8,7 +8,7 @@
 #include <mutex>
 #include <system_error>
 #include <thread>
-#include <vector>
+#include <utility>
 
 #if defined(__unix__) || defined(__APPLE__)
 #include <pthread.h>

@@ -9,12 +9,30 @@
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
 namespace rectiline::design {
+
+// Rows with weights of their own.
+struct WeightedRows {
+    std::vector<std::int64_t> index;
+    std::vector<double> weight;
+
+    void clear() { index.clear(), weight.clear(); }
+    void add(std::int64_t i, double w) { index.push_back(i), weight.push_back(w); }
+    void append(const WeightedRows& other) {
+        index.insert(index.end(), other.index.begin(), other.index.end());
+        weight.insert(weight.end(), other.weight.begin(), other.weight.end());
+    }
+};
 
 // Returns false, and leaves H alone, if it was interrupted.
 bool weighted_gram(const DesignView& X, std::span<const std::int64_t> rows,
                    std::span<const double> weight, bool intercept, std::span<double> H,
                    support::Interrupt& interrupt);
+
+// H += sign times the matrix of these rows, likewise; an empty H stands for zeros.
+bool add_weighted_gram(const DesignView& X, const WeightedRows& rows, bool intercept, double sign,
+                       std::vector<double>& H, support::Interrupt& interrupt);
 
 }  // namespace rectiline::design

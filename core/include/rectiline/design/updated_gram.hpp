@@ -3,6 +3,7 @@
 #pragma once
 
 #include "rectiline/design/design.hpp"
+#include "rectiline/design/gram.hpp"
 #include "rectiline/rooms.hpp"
 #include "rectiline/support/interrupt.hpp"
 
@@ -20,16 +21,10 @@ class UpdatedGram {
                                   bool intercept, support::Interrupt& interrupt);
 
   private:
-    struct Rows {
-        std::vector<std::int64_t> index;
-        std::vector<double> weight;
-        void clear() { index.clear(), weight.clear(); }
-        void add(std::int64_t i, double w) { index.push_back(i), weight.push_back(w); }
-    };
     bool list_changes(std::span<const double> weight);
 
-    std::vector<double> gram_, part_, weight_;  // the last matrix, and the weights behind it
-    Rows used_, risen_, fallen_;
+    std::vector<double> gram_, weight_;  // the last matrix, and the weights behind it
+    WeightedRows used_, risen_, fallen_;
     std::int64_t calls_ = 0;
 };
 

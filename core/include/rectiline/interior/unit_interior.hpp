@@ -28,7 +28,6 @@
 #include "rectiline/rooms.hpp"
 #include "rectiline/support/interrupt.hpp"
 
-#include <cstdint>
 #include <memory>
 #include <span>
 #include <vector>

@@ -40,9 +40,10 @@ class UnitPair {
     // Starts with x = 0, y well inside its boxes, and multipliers that match but for some slack.
     UnitPair(const UnitProgram& program, NormalSystem<Real>& system);
 
-    // Goes on from x, y, and rooms and multipliers at the lower and at the upper ends.
+    // Goes on from x, y, and rooms and multipliers at the lower and at the upper ends: four lines
+    // of one entry per unit.
     void resume(std::span<const double> at, std::span<const double> duals,
-                const std::vector<std::span<const double>>& sides);
+                std::span<const double> sides);
 
     // The verdict on the pair, or on its y with another x, whose rows have the given values.
     Verdict judge() const { return judge(x, value); }
@@ -53,7 +54,7 @@ class UnitPair {
     double charge(std::span<const Real> left, std::span<const Real> at, double& excess) const;
     void point(std::span<double> at, std::span<double> duals) const;
     // Rooms and multipliers as `resume` takes them.
-    void sides(const std::vector<std::span<double>>& out) const;
+    void sides(std::span<double> out) const;
     void sum_over_rows(std::span<const Real> units, std::span<Real> rows) const;
 
     std::vector<Real> x, y, value, pull;  // value = R x, pull = R'y

@@ -7,7 +7,6 @@
 #include "rectiline/rooms.hpp"
 #include "rectiline/rows/packed_curve.hpp"
 #include "rectiline/rows/ramps.hpp"
-#include "rectiline/rows/rows.hpp"
 
 #include <cstdint>
 

@@ -85,6 +85,8 @@ class NewtonRows {
 
   private:
     struct Storage;
+    double multiply_columns(std::span<const double> b, std::span<double> z) const;
+    void set_arguments(std::span<const double> z, double intercept);
     void prepare_ramps(double S) const;
     void list_free() const;  // J, when it is asked for
 

@@ -5,7 +5,6 @@
 #include "rectiline/passes/row_kernels.hpp"
 #include "rectiline/passes/row_sums.hpp"
 #include "rectiline/rooms.hpp"
-#include "rectiline/support/small_count.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -78,10 +77,7 @@ class DenseChunk {
     void add_chunk(const double* g, double* q) {
         std::fill(sums_.begin(), sums_.end(), 0.0);
         on_rows([&](const auto* x, std::int64_t stride) {
-            const bool is_short = with_count<kShortLanes>(X_.d / kLanes, [&]<int Full>() {
-                with_lanes<AddShortRows<Full, kind>>(x, stride, count_, X_.d, g, sums_.data());
-            });
-            if (!is_short) add_rows<kind>(x, stride, count_, X_.d, g, sums_.data(), false);
+            add_rows<kind>(x, stride, count_, X_.d, g, sums_.data(), false);
         });
         for (std::size_t j = 0; j < sums_.size(); ++j)
             q[j] += sums_[j];

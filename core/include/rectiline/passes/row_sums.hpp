@@ -64,32 +64,4 @@ struct SquaredLengths {
     }
 };
 
-constexpr int kShortLanes = 7;  // rows of fewer lanes have sums that stay in registers
-
-// q += X'g, of entries of a kind, for rows of `Full` lanes and some more columns, which are taken
-// with those before them.
-template <int Full, design::Entry kind>
-struct AddShortRows {
-    template <class Lanes, class T>
-    static RECTILINE_INLINE void run(const T* x, std::int64_t stride, std::int64_t n,
-                                     std::int64_t d, const double* g, double* q) {
-        const std::int64_t rest = d - Full * kLanes;
-        Lanes sum[Full + 1], u;
-        for (int k = 0; k <= Full; ++k)
-            sum[k].clear();
-        for (std::int64_t i = 0; i < n; ++i) {
-            if (g[i] == 0) continue;
-            for (int k = 0; k <= Full; ++k) {
-                if (k == Full && rest == 0) break;
-                u.load(x + i * stride + (k < Full ? k * kLanes : d - kLanes));
-                sum[k].add_product(g[i], kind == design::Entry::absolute ? u.absolute() : u);
-            }
-        }
-        for (std::int64_t j = 0; j < d; ++j) {
-            const auto k = static_cast<int>(j / kLanes);
-            q[j] += sum[k][static_cast<int>(j - (k < Full ? k * kLanes : d - kLanes))];
-        }
-    }
-};
-
 }  // namespace rectiline::passes

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "rectiline/columns/columns.hpp"
-#include "rectiline/proof/twofold.hpp"
 #include "rectiline/rooms.hpp"
 
 #include <span>

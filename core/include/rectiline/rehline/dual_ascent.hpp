@@ -90,16 +90,6 @@ class Coefficients {
     std::vector<double> q_, coef_, part_;
 };
 
-// Judges the gap that a sweep has met.
-struct GapWatch {
-    double objective = 0;  // at the last sweep over everything
-    double last_gap = 0;   // of the last sweep, if it was over everything
-
-    // Whether the gap is likely to be down to max(absolute, relative * |objective|) by now.
-    bool closed(double gap, bool everything, double absolute, double relative);
-};
-
 constexpr std::int64_t kRefreshEvery = 100;  // sweeps until rounding in q is worth one pass
-constexpr std::int64_t kLookAhead = 4;       // rows fetched ahead of their use
 
 }  // namespace rectiline::rehline

@@ -83,6 +83,7 @@ class Rehline {
     struct Sweep;
     template <class Rows>
     bool sweep(Rows& rows, Sweep& sums, Interrupt& interrupt);
+    bool is_closed(double gap, double target, bool all_rows);
     std::int64_t accelerate(double gap, double target, Interrupt& interrupt);
 
     DesignView X_;
@@ -101,7 +102,8 @@ class Rehline {
     std::int64_t n_active_ = 0;
     double intercept_ = 0, center_ = 0, balance_ = 0;  // balance_ = sum_i g_i
     double largest_move_ = 0;  // of the last sweep, in units of the argument
-    GapWatch watch_;
+    double objective_ = 0;     // at the last sweep over all rows
+    double last_gap_ = 0;      // estimate of the last sweep, if it was one over all rows
     FreeDuals free_duals_;
     double full_gap_ = 0;              // estimate of the last sweep over all rows
     std::int64_t partial_visits_ = 0;  // since then

@@ -197,8 +197,8 @@ RECTILINE_INLINE double envelope_slope(const Curve& f, double w, double step) {
     }
 }
 
-// How far t may move before the slope changes, nowhere on a curved piece. `slope` receives the slope
-// at t.
+// How far t may move before the slope changes, nowhere on a curved piece. `slope` receives the
+// slope at t.
 RECTILINE_INLINE double slack_to_knot(const Curve& f, double t, double& slope) {
     double bend;
     slope = f.continued_slope(t, t, bend);

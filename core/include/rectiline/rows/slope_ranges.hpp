@@ -4,7 +4,6 @@
 #include "rectiline/rooms.hpp"
 #include "rectiline/rows/rows.hpp"
 
-#include <cstdint>
 #include <span>
 
 namespace rectiline::rows {

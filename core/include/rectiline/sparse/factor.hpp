@@ -6,8 +6,8 @@
 // by products of dense blocks. Each block passes what it subtracts from later columns, and what its
 // children in the tree have passed on to it, on to its parent (the multifrontal method).
 //
-// Sources: Liu, "The role of elimination trees in sparse factorization" (1990) and "The multifrontal
-// method for sparse matrix solution" (1992).
+// Sources: Liu, "The role of elimination trees in sparse factorization" (1990) and "The
+// multifrontal method for sparse matrix solution" (1992).
 #pragma once
 
 #include "rectiline/rooms.hpp"
@@ -52,7 +52,7 @@ class Factor {
         std::int64_t rows = 0, count = 0;  // where rows begin in block_rows_, and their number
         std::int64_t values = 0;           // where entries begin; columns are `count` apart
         Index parent = -1;
-        std::vector<double> update = {};  // what children add to later columns, likewise; or nothing
+        std::vector<double> update = {};  // what children add to later columns; or nothing
     };
     double set_rows();
     std::int64_t multiply(const Block& block, std::int64_t depth, std::int64_t last);

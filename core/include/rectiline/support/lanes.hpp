@@ -125,8 +125,8 @@ struct Lanes {
     }
 };
 
-// A tile of a product of two matrices that lie by rows: `Tall` columns of one times `Parts` lanes of
-// columns of the other, in registers.
+// A tile of a product of two matrices that lie by rows: `Tall` columns of one times `Parts` lanes
+// of columns of the other, in registers.
 template <class Lanes, int Tall, int Parts>
 struct ProductTile {
     Lanes of[Tall][Parts];

@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <type_traits>
-#include <utility>
 #include <vector>
 
 namespace rectiline::support {
@@ -60,6 +59,15 @@ void over_stretches(std::int64_t n, const Work& work) {
     if (count >= kManyStretches) return parallel_chunks(count, one);
     for (std::int64_t k = 0; k < count; ++k)
         one(k);
+}
+
+// Calls work(i) for each of n rows, which must not depend on one another.
+template <class Work>
+void over_each_row(std::int64_t n, const Work& work) {
+    over_stretches(n, [&](std::int64_t first, std::int64_t last) {
+        for (std::int64_t i = first; i < last; ++i)
+            work(i);
+    });
 }
 
 // Returns part(first, last) of all stretches of n rows, in their order.
