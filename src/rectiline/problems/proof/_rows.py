@@ -23,9 +23,7 @@ if TYPE_CHECKING:
 # How far from a minimum rounding may leave an argument, as a share of the size of its terms: next
 # to a kink, and where the loss is curved, so that the square of this share counts.
 _KINK_LEVEL, _CURVED_LEVEL = 2.0**-50, 2.0**-40
-_NEARLY_NOTHING = (
-    2.0**-20
-)  # share of the loss at zero above which an optimum is not asked if it is 0
+_NEARLY_NOTHING = 2.0**-20  # of the loss at zero: optima above it are not asked if they are 0
 
 
 class RowTerms(NamedTuple):
