@@ -182,7 +182,7 @@ class PLQRegressor(
             problems.append(self._problem(data, Task(loss, y), penalty))
         limit = None if self.time_limit is None else _SCALE_FIT_SHARE * self.time_limit
         asked = RunOptions.of(self, Clock.with_grace(limit))
-        options = RunOptions(n_jobs=asked.n_jobs, seed=asked.seed, time_limit=limit)
+        options = RunOptions(n_jobs=asked.n_jobs, seed=asked.seed, time_limit=limit, polish=False)
         continues = getattr(self, "warm_start", False)
         earlier = getattr(self, "_scale_fits", ()) if continues else ()
         with warnings.catch_warnings():
