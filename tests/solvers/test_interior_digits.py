@@ -59,9 +59,11 @@ def test_a_hilbert_matrix_is_no_trouble():
     assert np.abs(plain - wanted).max() > 1e-3 * np.abs(wanted).max()
 
 
-@pytest.mark.parametrize(("seed", "case"), [(20261116, 32), (20261116, 817), (5, 236), (1001, 86)])
+@pytest.mark.parametrize(
+    ("seed", "case"), [(20261116, 32), (20261116, 817), (5, 236), (1001, 86), (80105, 2989)]
+)
 def test_orders_of_badly_scaled_columns(seed, case):
-    """These ended with relative gaps of 1e-4 to 0.6; Clarabel solves one of them.
+    """These ended with relative gaps of 1e-4 to 1.0; Clarabel solves two of them.
 
     The proof is checked in rational arithmetic, which needs no other solver.
     """
@@ -70,6 +72,12 @@ def test_orders_of_badly_scaled_columns(seed, case):
     assert answer.status == "solved"
     assert answer.certificate.relative_violation <= 1e-12
     assert is_proved(given, answer)
+
+
+def test_a_sorted_penalty_of_225_columns_is_not_too_large():
+    """16 digits end at a relative gap of 1e-5, and 32 take a second."""
+    problem = random_problem(31415, 987).problem()
+    assert rl.solve(problem, solver="interior", digits=32).status == "solved"
 
 
 def test_auto_turns_to_it():

@@ -106,7 +106,7 @@ def test_rows_without_weight_add_nothing_to_the_gap(loss):
     assert solution.certificate.gap == 0.0
 
 
-@pytest.mark.parametrize(("seed", "case"), [(161803, 152), (161803, 316)])
+@pytest.mark.parametrize(("seed", "case"), [(161803, 152), (161803, 316), (90601, 152)])
 def test_random_problems_without_a_scale_of_their_own(seed, case):
     """An optimum of nothing, and a contradiction among rows of which some are 1e11 away."""
     check(random_problem(seed, case))
