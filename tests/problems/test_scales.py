@@ -1,9 +1,12 @@
 """Units that problems count in, which compiled code works out, against NumPy."""
 
+import fuzz_verify
 import numpy as np
 import pytest
+from random_problems import random_problem
 
 import rectiline as rl
+from rectiline.constraints import LinearInequality
 from rectiline.problems._columns import Columns
 
 
@@ -90,3 +93,14 @@ def test_kinds_of_columns():
         low, high = columns.dual_range
         assert np.array_equal(low, np.where((rho == 0) & (lower == -inf), -l1, -inf))
         assert np.array_equal(high, np.where((rho == 0) & (upper == inf), l1, inf))
+
+
+def test_violations_are_measured_against_the_terms_of_their_row():
+    """As the checker of files does: coefficients of other columns are a million times larger."""
+    proved = fuzz_verify.solved(random_problem(80121, 2112))
+    assert fuzz_verify.check_true(proved).startswith("true")
+    rows = [LinearInequality([1.0, -1.0, 0.0], 0.0)]
+    problem = rl.Problem(np.eye(3), np.ones(3), "absolute", None, rows)
+    coef = np.array([1.0, 1.0 + 1e-6, 1e6])
+    assert 1e-7 < problem.violation(coef)[1] < 1e-6
+    assert problem.violation(coef, roughly=True)[1] < 1e-12

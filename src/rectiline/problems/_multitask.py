@@ -231,9 +231,9 @@ class MultiTaskProblem(FieldsAlone):
         """Sum of the smallest values of the losses."""
         return sum(task.least_loss for task in self.tasks)
 
-    def violation(self, coef: Matrix) -> tuple[float, float]:
+    def violation(self, coef: Matrix, roughly: bool = False) -> tuple[float, float]:
         """Return the worst constraint violation over the tasks, absolute and relative."""
-        pairs = [task.violation(u) for task, u in zip(self.tasks, coef.T) if task.is_constrained]
+        pairs = [task.violation(u, roughly) for task, u in zip(self.tasks, coef.T)]
         return max((p[0] for p in pairs), default=0.0), max((p[1] for p in pairs), default=0.0)
 
     def zero_pair(self) -> tuple[Matrix, Vector, None]:

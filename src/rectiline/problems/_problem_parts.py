@@ -140,17 +140,17 @@ class ProblemParts(FieldsAlone):
         """Return the penalty's part of a certificate, see `Terms.penalty_terms`."""
         return self.terms.penalty_terms(coef, q, error)
 
-    def violation(self, coef: ArrayLike, unit: Vector | None = None) -> tuple[float, float]:
+    def violation(self, coef: ArrayLike, roughly: bool = False) -> tuple[float, float]:
         """Return the worst constraint violation, absolute and relative to the terms of its row.
 
-        `unit` is the `coef_unit` of the rows, where others than those of the problem count.
+        `roughly`: how near solvers are. All coefficients count as the largest one then, and at
+        least 1e-3 of what moves predictions noticeably: rounding of those near zero is small.
         """
         if not self.is_constrained:
             return 0.0, 0.0
         b, _ = self.checked_point(coef, 0.0)
-        if unit is None:
-            unit = self.coef_unit if self.is_in_memory else np.ones(self.n_features)
-        return self.terms.given.violation(b, unit)
+        size = np.maximum(np.abs(b).max(initial=0.0), 1e-3 * self.coef_unit) if roughly else None
+        return self.terms.given.violation(b, size)
 
     #: A feasible point, or a proof that there is none.
     feasibility = Part[Feasibility]("terms.region.feasibility")
@@ -170,7 +170,7 @@ class ProblemParts(FieldsAlone):
 
     def move_into_constraints(self, coef: Vector) -> Vector:
         """Return coefficients near `coef` that satisfy the constraints up to rounding."""
-        return self.terms.given.move_into(coef, self.coef_unit) if self.is_constrained else coef
+        return self.terms.given.move_into(coef) if self.is_constrained else coef
 
     def checked_point(self, coef: ArrayLike, intercept: float) -> tuple[Vector, float]:
         """Return coefficients and intercept as float64, or raise where they do not fit."""

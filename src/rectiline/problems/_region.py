@@ -88,10 +88,10 @@ class Region(FieldsAlone):
             found = move_into_constraints(start, self.rows, self.stacked)
             if self._is_inside(found):
                 return found
-        return self.move_into(zero, zero)
+        return self.move_into(zero)
 
-    def _is_inside(self, coef: Vector, coef_unit: Vector | float = 0.0) -> bool:
-        return self.violation(coef, coef_unit)[1] <= _MOVED
+    def _is_inside(self, coef: Vector) -> bool:
+        return self.violation(coef)[1] <= _MOVED
 
     @property
     def contradiction(self) -> InfeasibilityCertificate | None:
@@ -112,12 +112,11 @@ class Region(FieldsAlone):
 
     # ---- the primal side ----------------------------------------------------------------------
 
-    def violation(self, coef: Vector, coef_unit: Vector | float) -> tuple[float, float]:
+    def violation(self, coef: Vector, size: Vector | None = None) -> tuple[float, float]:
         """Return the worst constraint violation, absolute and relative to the terms of its row.
 
-        Coefficients count with at least 1e-3 of `coef_unit`, the size that moves predictions
-        noticeably: a rounding error below a bound at zero is small, also when all coefficients
-        are zero.
+        Terms are ``|A_kj b_j|`` and ``|c_k|``, as in `rectiline.verify`, which adds a little to
+        ``|b_j|``. Coefficients count as `size` if that is given.
         """
         rows = self.rows
         miss = np.maximum(np.maximum(rows.lower - coef, coef - rows.upper), 0.0)
@@ -126,8 +125,7 @@ class Region(FieldsAlone):
         missed = miss != 0  # what is not a number is no proof of being inside
         if not missed.any():
             return 0.0, 0.0
-        largest = np.full(coef.size, np.abs(coef).max(initial=0.0))
-        size_b = np.maximum(largest, 1e-3 * coef_unit)
+        size_b = np.abs(coef) if size is None else size
         terms = np.maximum(np.abs(np.where(coef < rows.lower, rows.lower, rows.upper)), size_b)
         if self.has_rows:
             matrix, constant, _ = self.stacked
@@ -138,12 +136,12 @@ class Region(FieldsAlone):
         """Return the nearest coefficients within the bounds."""
         return np.clip(coef, self.rows.lower, self.rows.upper) if self.has_bounds else coef
 
-    def move_into(self, coef: Vector, coef_unit: Vector) -> Vector:
+    def move_into(self, coef: Vector) -> Vector:
         """Return coefficients near `coef` that satisfy the constraints up to rounding."""
         if not self.has_rows:
             return self.clip(coef)
         moved = move_into_constraints(coef, self.rows, self.stacked)
-        if self._is_inside(moved, coef_unit):
+        if self._is_inside(moved):
             return moved
         inner = self.feasibility.point
         return moved if inner is None else self._blend(moved, inner)

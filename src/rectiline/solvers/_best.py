@@ -71,7 +71,7 @@ class Best:
         coef, intercept, dual = _finite(coef), _finite(intercept), _finite(dual)
         if problem.is_constrained:
             coef = problem.clip_to_bounds(coef)
-            if 0.0 < problem.violation(coef)[1] < _REPAIR_BELOW:
+            if 0.0 < problem.violation(coef, roughly=True)[1] < _REPAIR_BELOW:
                 coef = problem.move_into_constraints(coef)
         return self.keep(coef, intercept, dual, author)
 

@@ -37,32 +37,25 @@ class RowFacts:
         Sum of the losses at zero coefficients and intercept.
     least_loss : float
         Sum of the smallest values of the losses.
-    coef_unit : ndarray of shape (n_features,)
-        What a coefficient must be to move the predictions by their typical size.
     """
 
     sizes: Vector
     loss_at_zero: float
     least_loss: float
-    coef_unit: Vector
 
     @classmethod
     def in_memory(cls, problem: Problem) -> RowFacts:
         """Return the facts about a problem in memory, which take no pass."""
         columns = problem.design.norm_bounds.columns  # bounds the sizes, by Cauchy and Schwarz
         sizes = columns * float(np.linalg.norm(problem.weight))
-        # The unit takes a look at X, and only constraints ask for it.
-        unit = problem.coef_unit if problem.is_constrained else np.ones(problem.n_features)
-        return cls(sizes, problem.loss_at_zero, problem.least_loss, unit)
+        return cls(sizes, problem.loss_at_zero, problem.least_loss)
 
     @classmethod
-    def measured(cls, problem: Problem, totals: Totals, argument_scale: float = 1.0) -> RowFacts:
-        """Return what a pass has measured; `argument_scale` is that of a sample of the rows."""
+    def measured(cls, problem: Problem, totals: Totals) -> RowFacts:
+        """Return what a pass has measured."""
         sizes, weight = np.asarray(totals["sizes"]), float(totals["measured_weight"])
         least = weight * min(float(one.curve.minimum()[1]) for one in problem.losses)
-        mean = sizes / max(weight, 1e-300)
-        unit = np.where(mean > 0, argument_scale / np.where(mean > 0, mean, 1.0), 0.0)
-        return cls(sizes, float(totals["at_zero"]), least, unit)
+        return cls(sizes, float(totals["at_zero"]), least)
 
 
 def prove_blocks(problem: Problem, coef: ArrayLike, intercept: float, dual: Any) -> Certificate:
@@ -177,5 +170,4 @@ def _frozen_rows(totals: Totals, facts: RowFacts, least_loss: float) -> FrozenRo
         gap=float(totals["gap"]),
         least_loss=least_loss,
         loss_at_zero=facts.loss_at_zero,
-        coef_unit=facts.coef_unit,
     )

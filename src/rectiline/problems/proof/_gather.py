@@ -151,7 +151,7 @@ def _certificate(
         terms=rows.terms,
         at_zero=rows.at_zero,
         excess=max(rows.loss - least, 0.0),
-        violation=problem.violation(b, None if frozen is None else frozen.coef_unit),
+        violation=problem.violation(b),
         scale=scale,
         radius=radius,
     )

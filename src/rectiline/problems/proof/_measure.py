@@ -48,8 +48,6 @@ class FrozenRows(NamedTuple):
         Sum of the smallest values of their losses.
     loss_at_zero : float
         Sum of the losses of all rows, listed ones as well, at zero coefficients.
-    coef_unit : ndarray of shape (n_features,)
-        What a coefficient must be to move the predictions of all rows by their typical size.
     """
 
     gradient: Vector
@@ -65,7 +63,6 @@ class FrozenRows(NamedTuple):
     gap: float
     least_loss: float
     loss_at_zero: float
-    coef_unit: Vector
 
 
 class PairProducts(NamedTuple):

@@ -144,7 +144,7 @@ def _relative(form: CompositeForm, point: FormPoint, z: Vector, q: Vector) -> tu
     if not np.isfinite(point.coef).all():
         raise FloatingPointError("coefficients overflowed")  # ends this stage, see `Run`
     if form.n_constraints:
-        violation = form.problem.violation(point.coef)[1]
+        violation = form.problem.violation(point.coef, roughly=True)[1]
         if violation > relative:
             return violation, max(gap, violation * abs(primal))
     return relative, gap

@@ -112,8 +112,7 @@ class RowRun:
     def take_first(self, totals: Totals) -> None:
         """Take the answers of the first pass."""
         if self.facts is None:
-            scale = self.sample.problem.argument_scale
-            self.facts = RowFacts.measured(self.problem, totals, scale)
+            self.facts = RowFacts.measured(self.problem, totals)
         self.rows_kept = totals.near_rows.size
         nothing = Frozen.nothing(self.coef, self.intercept, self.objective)
         self.frozen = nothing.changed(totals)
@@ -149,7 +148,7 @@ class RowRun:
         self.answer = self._solve(self.near, self.aim * self.plan.tol)
         coef, terms = self.answer.coef, self.problem.terms
         if terms.is_constrained:
-            coef = terms.region.move_into(terms.region.clip(coef), self.facts.coef_unit)
+            coef = terms.region.move_into(terms.region.clip(coef))
         self.coef, self.intercept = coef, self.answer.intercept
         self.next = Next.JUDGE
 
