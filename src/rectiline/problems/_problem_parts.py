@@ -143,13 +143,15 @@ class ProblemParts(FieldsAlone):
     def violation(self, coef: ArrayLike, roughly: bool = False) -> tuple[float, float]:
         """Return the worst constraint violation, absolute and relative to the terms of its row.
 
-        `roughly`: how near solvers are. All coefficients count as the largest one then, and at
-        least 1e-3 of what moves predictions noticeably: rounding of those near zero is small.
+        Coefficients count at least 1e-3 of what moves predictions noticeably: rounding of those
+        near zero is small. `roughly`, for solvers on their way, all count as the largest one.
         """
         if not self.is_constrained:
             return 0.0, 0.0
         b, _ = self.checked_point(coef, 0.0)
-        size = np.maximum(np.abs(b).max(initial=0.0), 1e-3 * self.coef_unit) if roughly else None
+        size = np.full(b.size, np.abs(b).max(initial=0.0)) if roughly else np.abs(b)
+        if self.is_in_memory:
+            size = np.maximum(size, 1e-3 * self.coef_unit)
         return self.terms.given.violation(b, size)
 
     #: A feasible point, or a proof that there is none.

@@ -115,8 +115,7 @@ class Region(FieldsAlone):
     def violation(self, coef: Vector, size: Vector | None = None) -> tuple[float, float]:
         """Return the worst constraint violation, absolute and relative to the terms of its row.
 
-        Terms are ``|A_kj b_j|`` and ``|c_k|``, as in `rectiline.verify`, which adds a little to
-        ``|b_j|``. Coefficients count as `size` if that is given.
+        Terms are ``|A_kj b_j|`` and ``|c_k|``; coefficients count as `size` if that is given.
         """
         rows = self.rows
         miss = np.maximum(np.maximum(rows.lower - coef, coef - rows.upper), 0.0)
