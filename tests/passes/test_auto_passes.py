@@ -1,5 +1,7 @@
 """`auto` takes the solver `passes` for arrays with very many rows where that is of use."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -61,11 +63,12 @@ def test_progress_is_reported_and_can_stop():
 
     def stop(progress):
         seen.append(progress)
-        return True
+        return math.isfinite(progress.certificate.gap)  # a slow machine reports before an answer
 
     solution = rl.solve(rl.Problem(X, Y, loss=L.Absolute()), tol=1e-13, callback=stop)
     assert solution.status in ("stopped", "solved")
-    assert len(seen) == 1 and seen[0].solver == "passes"
+    assert all(one.solver == "passes" for one in seen)
+    assert sum(math.isfinite(one.certificate.gap) for one in seen) == 1
 
 
 def test_estimators_take_it_too():
