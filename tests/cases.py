@@ -2,7 +2,7 @@
 
 Something is tested by being listed here. Next to each loss, penalty and constraint stands the same
 thing written for cvxpy, straight from its definition, so that no formula of the library is used to
-judge the library. `combinations.py` puts them together with designs.
+evaluate the library. `combinations.py` puts them together with designs.
 """
 
 from __future__ import annotations

@@ -166,9 +166,9 @@ NumpyMatrix sides(const UnitInterior<Real>& self) {
     return out;
 }
 
-using Judged = std::tuple<double, double, double, double, double>;
+using Evaluated = std::tuple<double, double, double, double, double>;
 
-Judged judged(const Verdict& verdict) {
+Evaluated evaluated(const Verdict& verdict) {
     return {verdict.relative_gap, verdict.violation, verdict.mean_product, verdict.residual,
             verdict.size};
 }
@@ -184,12 +184,12 @@ void bind(nb::module_& m, const char* name, const char* doc) {
         .def("step", &step<Real>, "seconds"_a, "needs_python"_a,
              "Take a step; False where there is none")
         .def(
-            "verdict", [](const Method& self) { return judged(self.verdict()); },
+            "verdict", [](const Method& self) { return evaluated(self.verdict()); },
             "relative gap, violation, mean product, residual and size of the objective")
         .def(
-            "judge",
+            "evaluate",
             [](Method& self, VectorIn x) {
-                return judged(self.judge(checked(x, self.program().width(), "x")));
+                return evaluated(self.evaluate(checked(x, self.program().width(), "x")));
             },
             "x"_a, "`verdict` of the present y with another x")
         .def_prop_ro("step_length", &Method::step_length)

@@ -33,7 +33,7 @@ void make_member(Member* self, const Rows& rows, const Point& point, bool fit_in
     view.listed = growing(listed, rows.n(), "listed");
     view.wants_sizes = measures;
     if (split) {
-        view.judges = true;
+        view.evaluates = true;
         view.split = checked(split->first, d, "split");
         view.split_intercept = split->second;
         view.out = checked(out, rows.n(), "out");
@@ -95,7 +95,7 @@ void bind_passes(nb::module_& m) {
              "split"_a.none() = nb::none(), "out"_a.none() = nb::none(),
              "next_split"_a.none() = nb::none(), "measures"_a = false,
              "The candidate; rows that are not frozen, growing; where the others are frozen, if it "
-             "is to be judged, and where to write their multipliers; how to split the rows around "
+             "is evaluated, and where to write their multipliers; how to split the rows around "
              "it; and whether to add up the sizes of the columns");
     m.def("run_pass", &run, "X"_a, "members"_a, "fit_intercept"_a, "seconds"_a,
           "One pass over a block of rows; a dictionary of sums for each member, or None if it was "

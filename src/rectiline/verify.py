@@ -361,7 +361,7 @@ class Checker:
         right = [0, 0, np.where(self.upper > 0, l1, -l1), rho]
         self.columns = Curve([(self.lower, zero, left), (zero, self.upper, right)], exact)
         index = self.arrays["groups"]
-        # A group pays the inner product of its strengths with its sorted absolute values: one
+        # The cost of a group is the inner product of its strengths with its sorted sizes: one
         # strength and zeros give the largest value (GroupLinf), several the sorted L1 norm (Slope).
         self.groups = [np.flatnonzero(index == k) for k in np.unique(index[index >= 0])]
         self.n = self.used = 0  # rows, and those that have a weight

@@ -10,7 +10,9 @@ from rectiline.solvers import _row_plan
 
 @pytest.mark.parametrize("seed", range(3))
 def test_rows_that_were_near_stay_after_a_step_that_did_not_help(seed, monkeypatch):
-    monkeypatch.setattr(_row_plan, "_AFFORDABLE_BYTES", 0)  # as if there were too many rows to keep
+    monkeypatch.setattr(
+        _row_plan, "_MOST_BYTES_TO_KEEP_ALL", 0
+    )  # as if there were too many rows to keep
     rng, n = np.random.default_rng(seed), 30_000
     parts = [np.exp(rng.standard_normal((n, 2)))]
     for levels in (40, 30, 20):

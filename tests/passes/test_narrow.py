@@ -63,7 +63,7 @@ def test_frozen_and_near_rows_add_up_to_the_kept_ones(loss):
         old = gradient_of(before, point, np.ones(N, bool))
         np.testing.assert_allclose(gradient_of(frozen, point, left), old, rtol=1e-9)
 
-    sums, multipliers = found.judged(centre[0] + 1e-6, centre[1])
+    sums, multipliers = found.evaluated(centre[0] + 1e-6, centre[1])
     slopes = np.asarray(given.rows.slopes(X @ (centre[0] + 1e-6) + centre[1]))
     np.testing.assert_allclose(multipliers[~left], slopes[~left], rtol=1e-12, atol=1e-14)
     np.testing.assert_allclose(sums["gradient"], X[~left].T @ slopes[~left], rtol=1e-9)

@@ -1,6 +1,6 @@
 """Random problems solved by sortedl1 (libslope) and skglm and by us; `make peers`.
 
-Their coefficients are judged by our objective: they must never be better than the bound that our
+Their coefficients are evaluated by our objective: they must never be better than the bound that our
 certificate proves, nor better than our answer by more than its gap.
 """
 
@@ -30,7 +30,7 @@ def _draw(shape, seed):
     return (sp.csc_matrix(X) if shape == "sparse" else np.asfortranarray(X)), y
 
 
-def _judge(problem, coef, intercept=0.0):
+def _evaluate(problem, coef, intercept=0.0):
     answer = rl.solve(problem, tol=_TOL)
     assert answer.status == "solved"
     value = problem.objective(coef, intercept)
@@ -54,7 +54,7 @@ def test_sorted_l1(kind, shape, share, fit_intercept, seed):
     problem = rl.Problem(
         X, y, "squared_error", rl.penalties.Slope(n * alpha * lam), fit_intercept=fit_intercept
     )
-    _judge(problem, theirs.coef_, float(np.ravel(theirs.intercept_)[0]))
+    _evaluate(problem, theirs.coef_, float(np.ravel(theirs.intercept_)[0]))
 
 
 def _skglm(name, X, y, share):
@@ -89,4 +89,4 @@ def test_coordinate_descent(name, shape, share, seed):
     X, y = _draw(shape, seed)
     (fit, price), problem = _skglm(name, X, y, share)
     solver = AndersonCD(fit_intercept=False, tol=1e-10, max_iter=200)
-    _judge(problem, solver.solve(X, y, fit, price)[0])
+    _evaluate(problem, solver.solve(X, y, fit, price)[0])

@@ -14,7 +14,9 @@ from rectiline.solvers._names import SOLVERS as METHODS
 # Every penalty there is, whoever takes it; all tests of a case follow one another, because the
 # answer of the other solver is remembered.
 JUDGED = pairwise(SolverCase("any", PENALTIES))
-judged = pytest.mark.parametrize("case", JUDGED, ids=[case.name for case in JUDGED], scope="module")
+evaluated = pytest.mark.parametrize(
+    "case", JUDGED, ids=[case.name for case in JUDGED], scope="module"
+)
 ITERATES = [
     pytest.param(solver, case, id=f"{solver.name}-{case.name}")
     for solver in SOLVERS
@@ -49,7 +51,7 @@ def test_every_iterate_of_a_solver(solver, case):
         check_bounds(case, proof)
 
 
-@judged
+@evaluated
 def test_the_answer_of_another_solver_is_certified(case):
     proof = case.problem.certify(*answer(case))
     check_bounds(case, proof)
@@ -59,7 +61,7 @@ def test_the_answer_of_another_solver_is_certified(case):
     assert proof.gap <= slack(case)
 
 
-@judged
+@evaluated
 def test_a_perturbed_answer_is_not_certified(case):
     problem, (coef, intercept, dual) = case.problem, answer(case)
     rng = np.random.default_rng(5)
@@ -74,7 +76,7 @@ def test_a_perturbed_answer_is_not_certified(case):
             assert not proof.holds(1e-6)
 
 
-@judged
+@evaluated
 def test_perturbed_multipliers_prove_less(case):
     problem, (coef, intercept, dual) = case.problem, answer(case)
     rng = np.random.default_rng(6)
@@ -88,7 +90,7 @@ def test_perturbed_multipliers_prove_less(case):
         check_bounds(case, problem.certify(np.zeros(coef.size), 0.0, moved))
 
 
-@judged
+@evaluated
 def test_wild_multipliers_never_prove_too_much(case):
     problem = case.problem
     rows, rng = problem.constraint_rows, np.random.default_rng(7)
@@ -104,7 +106,7 @@ def test_wild_multipliers_never_prove_too_much(case):
         check_bounds(case, problem.certify(coef, 0.0, nothing))
 
 
-@judged
+@evaluated
 def test_the_repaired_point_proves_the_same_again(case):
     problem, (coef, intercept, dual) = case.problem, answer(case)
     proof, repaired = prove(problem, coef, intercept, dual)
@@ -115,7 +117,7 @@ def test_the_repaired_point_proves_the_same_again(case):
     assert again.gap == pytest.approx(proof.gap, rel=1e-3, abs=0.1 * slack(case))
 
 
-@judged
+@evaluated
 def test_the_repaired_point_is_dual_feasible(case):
     """Checked with the penalty's own conjugate and the problem's boxes, not with the repair."""
     problem, (coef, intercept, dual) = case.problem, answer(case)

@@ -193,7 +193,7 @@ def test_steps_keep_everything_inside_and_close_the_gap(shape, digits):
         sides, boxed = core.sides(), np.isfinite(program.units[[1, 1, 2, 2]])
         assert (sides[boxed] > 0).all()
         verdict = Verdict.of(core)
-        same = Verdict(*core.judge(core.point()[0]))
+        same = Verdict(*core.evaluate(core.point()[0]))
         assert verdict.relative_gap == pytest.approx(same.relative_gap, rel=1e-6, abs=1e-12)
         if verdict.relative_gap < 1e-10:
             break

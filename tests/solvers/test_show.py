@@ -139,7 +139,7 @@ def test_bars_move_during_passes_over_rows(tqdm):
     assert bar.texts[:3] == [f"pass 1: {k},000 of 6,000 rows" for k in (2, 4, 6)]
     assert f"pass {solution.passes}: 6,000 of 6,000 rows" in bar.texts
     assert bar.n == pytest.approx(1.0) and bar.closed == 1
-    assert len(seen) == len(solution.history) == solution.passes - 1  # one for each judgement
+    assert len(seen) == len(solution.history) == solution.passes - 1  # one for each evaluation
     parts = np.split(np.arange(6000), 3)
     stream = rl.rows.from_stream(lambda: ((A[part], b[part]) for part in parts))
     rl.solve(rl.Problem(stream, "absolute"), progress_bar=True)

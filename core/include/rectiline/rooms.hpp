@@ -18,11 +18,11 @@ namespace design {  // views of X and products with it
 using namespace support;
 }
 
-namespace rows {  // what each row pays: curves, their slopes and conjugates, sums over rows
+namespace rows {  // the cost of each row: curves, their slopes and conjugates, sums over rows
 using namespace support;
 }
 
-namespace columns {  // what each coefficient pays
+namespace columns {  // the cost of each coefficient
 using namespace support;
 }
 

@@ -292,7 +292,7 @@ void UnitInterior<Real>::improve(std::span<const Real> left) {
 
 template <class Real>
 bool UnitInterior<Real>::step(support::Interrupt& interrupt) {
-    verdict_ = pair_.judge();
+    verdict_ = pair_.evaluate();
     linearise();
     if (!system_->factorise(row_weight_, interrupt)) return false;
     const double mean = verdict_.mean_product;
@@ -330,11 +330,11 @@ bool UnitInterior<Real>::step(support::Interrupt& interrupt) {
 }
 
 template <class Real>
-Verdict UnitInterior<Real>::judge(std::span<const double> x) {
+Verdict UnitInterior<Real>::evaluate(std::span<const double> x) {
     const std::vector<Real> trial(x.begin(), x.end());
     std::vector<Real> value(pair_.value.size());
     system_->multiply(trial, value);
-    return pair_.judge(trial, value);
+    return pair_.evaluate(trial, value);
 }
 
 template class UnitInterior<double>;

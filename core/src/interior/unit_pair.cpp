@@ -110,7 +110,7 @@ double UnitPair<Real>::charge(std::span<const Real> left, std::span<const Real> 
 
 // The cost and the Fenchel-Young terms of all units, and violations of rows that must be met.
 template <class Real>
-Verdict UnitPair<Real>::judge(std::span<const Real> at, std::span<const Real> values) const {
+Verdict UnitPair<Real>::evaluate(std::span<const Real> at, std::span<const Real> values) const {
     Real paid = 0.0, gap = 0.0, products = 0.0;
     double violation = 0, most = 0;
     for (std::size_t k = 0; k < y.size(); ++k) {
@@ -145,7 +145,7 @@ Verdict UnitPair<Real>::judge(std::span<const Real> at, std::span<const Real> va
         most = std::max(most, size_of(left[j]));
     }
     double excess = 0, total = leading(gap) + charge(left, at, excess);
-    // Zero multipliers prove that nothing pays less than nothing.
+    // Zero multipliers prove that no cost is below zero.
     if (program_.is_nonnegative) total = std::min(total, std::max(leading(paid), 0.0));
     const double cost = leading(paid) + program_.constant;
     double size =

@@ -91,7 +91,7 @@ struct Prepared {
 
     Prepared(const Member& member, bool intercept) {
         coef = padded(member.coef);
-        if (member.judges) {
+        if (member.evaluates) {
             split = padded(member.split), size = coef;
             for (double& b : size)
                 b = std::fabs(b);
@@ -105,7 +105,7 @@ struct Prepared {
     }
 };
 
-// Asks for what the rows of the next chunk pay.
+// Prefetches the losses of the rows of the next chunk.
 void prefetch_row_functions(const RowFunctions& rows, std::int64_t first, std::int64_t last) {
     const std::int64_t bytes = std::min(kChunk, last - first) * 8;
     for (const double* part : {rows.direction, rows.offset, rows.weight})
@@ -118,7 +118,7 @@ void predict(Access& access, const Member& member, const Prepared& prepared, Chu
     const bool lengths = member.splits;
     const SumOf z{prepared.coef.data(), nullptr, member.intercept, c.z};
     const SumOf length{prepared.scale.data(), prepared.shift.data(), 0.0, c.length};
-    if (!member.judges) {
+    if (!member.evaluates) {
         if (lengths)
             access.template sums<Sum::product, Sum::square>(z, length);
         else
@@ -139,7 +139,7 @@ template <class Access>
 void find_near(Access& access, const Member& member, const Directions& directions,
                std::int64_t first, Chunk& c, Part& part) {
     const double* weight = member.rows.weight + first;
-    const int count = member.judges ? list_close<true>(weight, member.reach, member.least, c)
+    const int count = member.evaluates ? list_close<true>(weight, member.reach, member.least, c)
                                     : list_close<false>(weight, member.reach, member.least, c);
     access.squared_lengths({c.candidates, static_cast<std::size_t>(count)}, directions, c.square);
     const double reach = member.reach * member.reach;
@@ -147,7 +147,7 @@ void find_near(Access& access, const Member& member, const Directions& direction
         const int r = c.candidates[k];
         bool is_near = c.kept[r] > 0 || c.slack[r] * c.slack[r] <= reach * c.square[k];
         is_near =
-            is_near || (member.judges && weight[r] > 0 && c.crossed[r] > 0 && c.listed[r] == 0);
+            is_near || (member.evaluates && weight[r] > 0 && c.crossed[r] > 0 && c.listed[r] == 0);
         if (!is_near) continue;
         part.near.push_back(first + r);
         c.g_next[r] = c.curved_next[r] = 0;
@@ -164,7 +164,7 @@ void split_chunk(Access& access, const Member& member, const Directions& directi
     find_near(access, member, directions, first, c, part);
     part.always.unmark(first, c.kept);
     if (member.keeps_listed) part.listed.unmark(first, c.kept);
-    const Changes changes = member.judges ? take_changes<true>(c) : take_changes<false>(c);
+    const Changes changes = member.evaluates ? take_changes<true>(c) : take_changes<false>(c);
     part.sums[kChangeTotal] += changes.total;
     for (std::int64_t r = 0; changes.curvatures > 0 && r < c.count; ++r) {
         const double curved = c.curved_next[r];
@@ -193,7 +193,7 @@ void run_task(Access& access, std::span<const Member> members,
     const double unit = kUnitRoundoff * (static_cast<double>(d) + 8);
     int n_sums = 0;
     for (const Member& member : members)
-        n_sums += member.judges ? 2 : 1;
+        n_sums += member.evaluates ? 2 : 1;
     for (std::int64_t i = first; i < last; i += kChunk) {
         c.count = std::min(kChunk, last - i);
         access.load(i, c.count, n_sums);
@@ -203,9 +203,9 @@ void run_task(Access& access, std::span<const Member> members,
             prefetch_row_functions(member.rows, i + c.count, last);
             predict(access, member, prepared[k], c);
             part.listed.mark(i, c.count, c.listed);
-            if (member.judges) {
+            if (member.evaluates) {
                 with_curves(member.rows, [&](const auto& curves) {
-                    judge_rows(curves, member.rows, i, unit, c, part.sums, part.steepest);
+                    evaluate_rows(curves, member.rows, i, unit, c, part.sums, part.steepest);
                 });
                 access.add(c.g, part.gradient.data());
                 if (!member.out.empty()) std::copy(c.g, c.g + c.count, &member.out[i]);
@@ -276,7 +276,7 @@ bool run_pass(const DesignView& X, std::span<const Member> members, bool interce
     std::vector<Prepared> prepared;
     for (const Member& member : members) {
         assert(member.rows.n == n && std::ssize(member.coef) == d);
-        assert(!member.judges || std::ssize(member.split) == d);
+        assert(!member.evaluates || std::ssize(member.split) == d);
         assert(member.out.empty() || std::ssize(member.out) == n);
         assert(!member.splits || (std::ssize(member.scale) == d && std::ssize(member.mean) == d));
         prepared.emplace_back(member, intercept);

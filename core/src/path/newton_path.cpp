@@ -62,7 +62,7 @@ void NewtonPath::set_strength(double strength) {
 }
 
 // A free intercept asks for multipliers that sum to zero: some will have to move. Rows on their
-// kinks hardly pay for that, but they may have too little room.
+// kinks hardly cost more then, but they may have too little room.
 double NewtonPath::cost_of_balance(double excess) const {
     double room = kInfinity;
     if (!terms_.smooth) room = kFreeRoom * mean_weight_ * static_cast<double>(rows_.n_free());
@@ -91,7 +91,7 @@ NewtonPath::Gaps NewtonPath::gaps() {
 }
 
 // Where next to nothing is lost any more, coefficients stay and multipliers follow the strength:
-// with a share of them, rows pay for the rest what they lose. Takes that if it leaves less of the
+// with a share of them, the rest costs the rows what they lose. Takes that if it leaves less of the
 // gap.
 NewtonPath::Gaps NewtonPath::with_multipliers_to_scale(double factor, Gaps still) {
     if (terms_.smooth || !(factor < 1) || !((1 - factor) * still.loss < kScaled * still.sum()))

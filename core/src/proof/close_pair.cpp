@@ -67,7 +67,7 @@ std::optional<ClosedPair> close_pair(const SmallProblem& problem, std::span<cons
         }
     }
     RowTerms terms = row_terms(problem.rows, {argument, radius}, g, *moves, share);
-    // What the rows pay for that is rounding as well: at most about twice the losses' share of it.
+    // What that costs the rows is rounding as well: at most about twice the losses' share of it.
     terms.gap = std::max(terms.gap - 2.0 * shrunk * size_of(terms.loss), 0.0);
     return ClosedPair{terms, share};
 }

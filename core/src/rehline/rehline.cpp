@@ -227,7 +227,7 @@ bool Rehline::is_closed(double gap, double target, bool all_rows) {
 // Takes up to three steps on the free duals if the sweeps alone seem far from done, and likely to
 // cost more. Returns their cost in sweeps over all rows.
 std::int64_t Rehline::accelerate(double gap, double target, Interrupt& interrupt) {
-    constexpr double kWorthwhile = 15;  // sweeps left from which a step pays
+    constexpr double kWorthwhile = 15;  // sweeps left from which a step saves time
     constexpr double kDearer = 4.5;     // work of three steps against a sweep's, per row of theirs
     constexpr std::int64_t kWarmUp = 4, kBetween = 4;
     const double factor = rate_gap_ > 0 ? gap / rate_gap_ : 1.0;

@@ -31,7 +31,7 @@ struct Found {
     }
 };
 
-// Two members: one judges a pair and splits around it, the other splits for the first time.
+// Two members: one evaluates a pair and splits around it, the other splits for the first time.
 Found run(const rectiline::design::DesignView& X, const rectiline::rows::RowFunctions& rows,
           std::span<const double> coef, std::span<const std::int64_t> listed, int threads) {
     rectiline::support::set_thread_count(threads);
@@ -44,10 +44,10 @@ Found run(const rectiline::design::DesignView& X, const rectiline::rows::RowFunc
     Member first{rows, coef, 0.0};
     first.splits = true, first.reach = kReach;
     first.scale = ones, first.mean = zeros, first.directions = unit;
-    Member judged = first;
-    judged.judges = judged.wants_sizes = true;
-    judged.split = coef, judged.listed = listed, judged.out = found.multipliers;
-    const std::vector<Member> members{judged, first};
+    Member evaluated = first;
+    evaluated.evaluates = evaluated.wants_sizes = true;
+    evaluated.split = coef, evaluated.listed = listed, evaluated.out = found.multipliers;
+    const std::vector<Member> members{evaluated, first};
     rectiline::support::Interrupt never;
     CHECK(run_pass(X, members, false, never, found.sums));
     return found;

@@ -20,13 +20,13 @@ _ENTRIES_OF_A_TIMED_PASS = 1_000_000  # a pass over at least so many asks whethe
 _ENTRIES_PER_GRAM_BLOCK = 1 << 17  # entries of X handled at once: a block that stays in the cache
 _COLUMNS_PER_GATHERED_COLUMN = 50  # if at most one column in so many is used, they are gathered
 _VECTORS_MULTIPLIED_TOGETHER = 4  # at least so many vectors are multiplied by one call of NumPy
-_EIGEN_PRODUCTS_PER_CUBE = 3.0  # multiply-adds of an eigendecomposition over n**3
-_RANK_TOLERANCE = 1e-13  # eigenvalues of X X' below this share of the largest count as zero
+_EIGEN_PRODUCTS_PER_CUBE = 3.0  # products of an eigendecomposition, relative to n**3
+_RANK_TOLERANCE = 1e-13  # relative to the largest eigenvalue of X X'
 _ENTRIES_CHEAPER_THAN_CALLS = 100_000  # a sparse matrix of at most so many may become an array,
 _FILLED_SHARE = 0.1  # if this share of its entries is stored,
 _TINY_ENTRIES = 2_000  # or if it has at most so many
 _ENTRIES_WORTH_COMPRESSING = (500_000, 50_000_000)  # fewer are cheap, of more a copy is too large
-_MOST_STORED_SHARE = 0.3  # an array is mostly zero if at most this share of its entries is not
+_MOST_NONZERO_SHARE = 0.3  # an array with a larger share of nonzero entries is not mostly zero
 _ROWS_TO_COUNT_ZEROS = 64
 # A factor of X'X counts as sparse up to so many entries a column, and this share of the columns.
 _ENTRIES_PER_SPARSE_COLUMN, _SPARSE_COLUMN_SHARE = 300, 0.1
@@ -349,7 +349,7 @@ class Design:
         step = max(self.n_samples // _ROWS_TO_COUNT_ZEROS, 1)
         least, most = _ENTRIES_WORTH_COMPRESSING
         fits = not self.is_sparse and least <= self.n_samples * self.n_features <= most
-        if not fits or np.mean(self.X[::step] != 0) >= _MOST_STORED_SHARE:
+        if not fits or np.mean(self.X[::step] != 0) >= _MOST_NONZERO_SHARE:
             return self.by_rows
         stored = self.X != 0
         starts = np.append(0, np.cumsum(np.count_nonzero(stored, axis=1))).astype(np.int32)

@@ -276,7 +276,7 @@ def _rows_of_each(at: Indices, count: int) -> list[Indices]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Ratings:
-    """What the ratings pay: a loss of the residual, or one of two of them by label."""
+    """The loss of the ratings: one of the residual, or one of two of them by label."""
 
     targets: Vector
     weight: Vector

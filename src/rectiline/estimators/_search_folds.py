@@ -23,7 +23,7 @@ from rectiline.paths import FairShares, Path, in_threads, path
 from rectiline.problems import Problem
 from rectiline.solvers import central_intercept
 
-OTHER_PARTS = 3  # of a search besides its folds: scores, the path on all data, the last fit
+OTHER_PARTS = 3  # parts of a search besides its folds: scores, the path on all data, the last fit
 _EQUAL_SCORES = 1e-10  # scores closer than this, relative, are the same; the stronger penalty wins
 
 

@@ -18,9 +18,9 @@ _DEPENDENT_PIVOT_SHARE = (
     1e-10  # a pivot below this share of its column's length: the columns are dependent
 )
 _FEW_COLUMNS = 20
-_MANY_COLUMNS = 0.01  # of the number of samples
-_ROUNDING_SHARE = 2.0**-44  # of the terms of a row: what its residual may lose to rounding
-_SOLVED_SHARE = 1e-9  # of the largest target: what a solver may leave of a residual of zero
+_MANY_COLUMNS_PER_SAMPLE = 0.01
+_ROUNDING_SHARE = 2.0**-44  # relative to the terms of a row: rounding of its residual
+_SOLVED_SHARE = 1e-9  # relative to the largest target: what a solver may leave of a zero residual
 _LARGEST_WITH_SQUARE = 1e150  # values beyond this, or below its inverse, have no usable squares
 _INSIDE_RANGE_SHARE = 1e-7  # a multiplier this far from the ends of its range, relative, is inside
 
@@ -96,7 +96,7 @@ class Fit:
         With 200 effects on 5,000 samples "nid" finds half the errors of "kernel" and of the
         bootstrap.
         """
-        return self.p > max(_FEW_COLUMNS, _MANY_COLUMNS * self.n)
+        return self.p > max(_FEW_COLUMNS, _MANY_COLUMNS_PER_SAMPLE * self.n)
 
     @cached_property
     def n(self) -> float:

@@ -103,7 +103,7 @@ class PathRun:
         return self._solutions
 
     def _start_following(self) -> None:
-        """Make a follower, if the options leave the choice and it can be expected to pay."""
+        """Make a follower, if the options leave the choice and it can be expected to save time."""
         if self._grid.size - len(self._solutions) <= 1 or self._deadline.is_late:
             return
         options, first = self._options, self._at(self._grid[len(self._solutions)])

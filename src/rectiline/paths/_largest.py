@@ -40,7 +40,7 @@ _START_SHARE, _START_SHARE_WIDE = 0.1, 0.6  # of the first upper bound, where th
 _COLUMNS_PER_SAMPLE_AT_KNOT = 4  # X counts as wide from here on
 _STEP_DOWN_FACTOR = 0.01  # to the next strength where zeros were optimal
 _ROWS_PER_COLUMN_FOR_NEWTON = 4  # its rough steps pay from here on
-_ROUGH_TOL, _TOL = 1e-2, 3e-11  # relative gaps of rough and of exact steps
+_ROUGH_TOL, _EXACT_TOL = 1e-2, 3e-11
 _SPARSE_TOL = 1e-4  # relative gap of exact steps where pivots are slow:
 _DENSITY_FOR_PIVOTS = 0.1  # on designs that store a smaller share of entries
 _EQUAL_BOUNDS = 1e-9  # relative distance at which bounds agree
@@ -180,7 +180,7 @@ class _Bounds:
         is_wide = d >= _COLUMNS_PER_SAMPLE_AT_KNOT * self.open.size
         strength = (_START_SHARE_WIDE if is_wide else _START_SHARE) * self.upper
         is_long = _ROWS_PER_COLUMN_FOR_NEWTON * d <= problem.n_samples
-        exact = ("generation" if Generation.refuses(problem) is None else "auto"), _TOL
+        exact = ("generation" if Generation.refuses(problem) is None else "auto"), _EXACT_TOL
         if problem.design.n_stored < _DENSITY_FOR_PIVOTS * problem.n_samples * d:
             exact = "auto", _SPARSE_TOL
         found = None

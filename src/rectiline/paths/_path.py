@@ -17,7 +17,7 @@ from rectiline.paths._grid import checked_strengths, grid_and_start
 from rectiline.problems import DualPoint, Problem
 from rectiline.solvers import Candidate, Solution, Status
 
-_GRID_SHARE = 0.3  # of a time limit that the search for the largest strength may take
+_LARGEST_STRENGTH_TIME_SHARE = 0.3  # of a time limit; an upper bound is used if that is not enough
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,7 +159,7 @@ def path(
         raise ValueError("penalty=None has no strength to vary.")
     start = None
     if strengths is None:
-        share = None if time_limit is None else _GRID_SHARE * time_limit
+        share = None if time_limit is None else _LARGEST_STRENGTH_TIME_SHARE * time_limit
         with asked_at_checkpoints(Clock.with_grace(share)):
             grid, start = grid_and_start(problem, n_strengths, ratio)
     else:

@@ -147,7 +147,7 @@ class Slope(Penalty):
     def fenchel_young(self, coef: ArrayLike, q: ArrayLike) -> float:
         """Return ``value(coef) + conjugate(q) - q @ coef`` as a sum of terms >= 0."""
         # Summation by parts in the order of |b|: sum_k (|b|_(k) - |b|_(k+1)) (budget_k - paid_k),
-        # where paid_k, what q pays for the first k signs of b, is within the budget.
+        # where paid_k, the cost of the first k signs of b at q, is within the budget.
         b, dual = self._point(coef, "coef"), self._point(q, "q")
         if self.conjugate(dual) > 0.0:
             return math.inf

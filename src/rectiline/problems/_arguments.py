@@ -28,8 +28,8 @@ from rectiline.problems._terms import Terms
 from rectiline.rows import RowBlocks
 
 DEFAULT_PENALTY = Ridge(1.0)  # recognised by identity: it does not apply where y is None
-_ORDINARY = 40  # rows whose largest entry is within 2**-40 .. 2**40 stay as they are
-_LARGEST = 1000  # exponent that scaled constants may have
+_MOST_UNSCALED_EXPONENT = 40  # rows whose largest entry is within 2**-40 .. 2**40 stay as they are
+_LARGEST_EXPONENT = 1000  # that scaled constants may have
 
 
 class Parts(NamedTuple):
@@ -186,7 +186,7 @@ def _without_rows(
 
 
 def _with_rows(data: Data, X: Any, loss: Loss, weight: float) -> Data:
-    """Return the data with rows that pay `loss` of their value, which is of the samples' kind."""
+    """Return the data with rows that have a loss of their value, of the samples' kind."""
     ones = np.ones(X.shape[0])
     sign = -ones if loss.of == "residual" else ones
     return data.with_rows(X, Samples((loss,), None, sign, 0.0 * ones, weight * ones, False))
@@ -243,9 +243,9 @@ def _scaled(matrix: Any, constant: Vector) -> tuple[Any, Vector]:
     largest = abs(matrix).max(axis=1)
     largest = np.asarray(largest.toarray() if sp.issparse(largest) else largest).ravel()
     exponent = np.where(largest > 0, np.frexp(largest)[1] - 1, 0)
-    exponent = np.where(np.abs(exponent) > _ORDINARY, exponent, 0)
+    exponent = np.where(np.abs(exponent) > _MOST_UNSCALED_EXPONENT, exponent, 0)
     # A constant must stay a finite number: such a row is scaled less.
-    room = np.where(constant != 0, np.frexp(constant)[1], -_LARGEST) - _LARGEST
+    room = np.where(constant != 0, np.frexp(constant)[1], -_LARGEST_EXPONENT) - _LARGEST_EXPONENT
     exponent = np.maximum(exponent, room)
     if not exponent.any():
         return matrix, constant

@@ -1,4 +1,4 @@
-"""What rows in blocks pay: a rule that turns the targets and weights of a block into `Samples`."""
+"""Losses of rows in blocks: a rule that turns the targets and weights of a block into `Samples`."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Encoding:
     factors : tuple of float, optional
         Factors on the weights of the labels. Rows without weight may hold any label then.
     levels : int
-        Row i pays the loss ``i % levels``, see `rectiline.rows.StackedRows`.
+        Row i has the loss ``i % levels``, see `rectiline.rows.StackedRows`.
     fold : tuple of two int, optional
         The fold whose rows have no weight, and the number of folds, see `fold_of_rows`.
     """
@@ -150,7 +150,7 @@ class BlockSamples:
     losses: tuple[Loss, ...]
     encoding: Encoding
     fit_intercept: bool
-    index: None = None  # that of a block says which loss each row pays
+    index: None = None  # that of a block says which loss each row has
 
     @classmethod
     def of(

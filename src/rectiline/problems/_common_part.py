@@ -18,7 +18,7 @@ from rectiline._typing import Vector
 from rectiline.problems._task import Task
 
 _ROUNDS = 30
-_ENOUGH = 1e-15  # of the size of the terms: nothing is left but rounding
+_ROUNDING_SHARE = 1e-15  # relative to the size of the terms: only rounding is left
 
 
 def balance_common_part(
@@ -41,7 +41,7 @@ def balance_common_part(
         if left < best_left:
             best, best_left = samples, left
         stalls = stalls + 1 if stalled else 0
-        if left <= _ENOUGH or stalls >= 3:
+        if left <= _ROUNDING_SHARE or stalls >= 3:
             break
         rooms = [_room(g, low, high, w) for g, (low, high), w in zip(samples, boxes, widths)]
         step = _least_squares(tasks, rooms, residual)

@@ -22,13 +22,13 @@ from rectiline.constraints import ConstraintRows
 from rectiline.problems._certificate import InfeasibilityCertificate
 
 _ROUNDS, _HALVINGS = 20, 6
-_MARGIN = 1e-3  # of the norm of a row: violated ones are to have this slack
-_RIDGE = 1e-10  # of the mean curvature
-_EQUALITY = 1e6  # how much more than inequalities they weigh
+_SLACK_PER_NORM = 1e-3  # slack that a violated row is given, relative to its norm
+_RIDGE_SHARE = 1e-10  # relative to the mean curvature
+_EQUALITY_WEIGHT = 1e6  # relative to inequalities
 _SLACK_CAP = 1.0  # the slack is bounded so that the program always has an optimum
 # Of the largest multiplier: what the program may leave of those that are zero, tried in turn.
 _NO_MULTIPLIER = (1e-9, 1e-12, 0.0)
-_FAR_OFF = 1e8  # distance of a row from zero beyond which it is left out where the program fails
+_FARTHEST_ROW = 1e8  # rows farther from zero are left out where the program fails
 
 
 class StackedRows(NamedTuple):
@@ -77,7 +77,7 @@ def check_feasibility(rows: ConstraintRows, stacked: StackedRows) -> Feasibility
     if not np.isfinite(level).all():  # nothing that a float64 holds satisfies such a row
         return Feasibility(None, None)
     matrix = sp.csr_array(sp.diags_array(scale) @ sp.csr_array(stacked.design.X))
-    for used in (np.arange(m), np.flatnonzero(level[:m] <= _FAR_OFF)):
+    for used in (np.arange(m), np.flatnonzero(level[:m] <= _FARTHEST_ROW)):
         found = _slack_program(matrix[used], level[used], matrix[m:], level[m:], rows)
         if found is not None:
             break
@@ -106,8 +106,8 @@ def point_by_least_squares(rows: ConstraintRows, stacked: StackedRows, start: Ve
     equal = is_equality > 0
     norms = np.sqrt(design.row_squares())
     norms = np.where(norms > 0, norms, 1.0)
-    margin = np.where(equal, 0.0, _MARGIN * norms)
-    most = np.where(equal, _EQUALITY, 1.0)
+    margin = np.where(equal, 0.0, _SLACK_PER_NORM * norms)
+    most = np.where(equal, _EQUALITY_WEIGHT, 1.0)
 
     def missing(point: Vector) -> tuple[Vector, Vector, float]:
         """Return what the rows lack, their weights, and the sum of the squares."""
@@ -122,7 +122,7 @@ def point_by_least_squares(rows: ConstraintRows, stacked: StackedRows, start: Ve
             break
         used = np.flatnonzero(weight)
         gram = Design(design.X[used]).weighted_gram(weight[used], everything, False)
-        gram.flat[:: b.size + 1] += _RIDGE * max(float(gram.diagonal().mean()), 1e-300)
+        gram.flat[:: b.size + 1] += _RIDGE_SHARE * max(float(gram.diagonal().mean()), 1e-300)
         factor, info = lapack.dpotrf(gram, lower=1)
         if info != 0:
             break

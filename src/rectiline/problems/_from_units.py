@@ -112,7 +112,7 @@ def _endless(s: Matrix, t: Matrix, used: Any, power: int, growing: int) -> Parts
 
     `growing` is the loss of units that grow with z; the next one is that of those that fall.
     """
-    unit, row = np.nonzero(((s != 0) | (t > 0)) & used)  # flat ones pay the same at any z
+    unit, row = np.nonzero(((s != 0) | (t > 0)) & used)  # flat ones cost the same at any z
     slope, shift = s[unit, row], t[unit, row]
     size = np.where(slope == 0, 1.0, np.abs(slope))
     with np.errstate(over="ignore"):

@@ -60,7 +60,7 @@ class ProblemParts(FieldsAlone):
 
     #: The rows of X in blocks; in memory, views of them.
     blocks = Part[RowBlocks]("source.blocks")
-    #: What rows pay; in blocks, the rule that says so.
+    #: The losses of the rows; in blocks, the rule that makes them.
     samples = Part[Samples | BlockSamples]("source.samples")
     #: The matrix X.
     design = Part[Design]("data.design")

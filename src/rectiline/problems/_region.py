@@ -24,8 +24,9 @@ from rectiline.problems._feasibility import (
 )
 from rectiline.problems._repair import move_into_constraints
 
-_MOST_COLUMNS = 2_000  # up to which a feasible point is looked for by matrices of this order
-_MOVED = 1e-12  # relative violation up to which moved coefficients satisfy the constraints
+_MOST_COLUMNS = 2_000  # up to which a feasible point is found by matrices of this order
+# Relative violation up to which moved coefficients satisfy the constraints.
+_MOVED_VIOLATION = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,7 +92,7 @@ class Region(FieldsAlone):
         return self.move_into(zero)
 
     def _is_inside(self, coef: Vector) -> bool:
-        return self.violation(coef)[1] <= _MOVED
+        return self.violation(coef)[1] <= _MOVED_VIOLATION
 
     @property
     def contradiction(self) -> InfeasibilityCertificate | None:

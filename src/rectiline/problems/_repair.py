@@ -16,9 +16,10 @@ from rectiline.constraints import ConstraintRows
 from rectiline.problems._feasibility import StackedRows
 
 _PRIMAL_ROUNDS = 60
-_GAIN = 0.5  # of the violation, that a round on the same rows and columns leaves at most
+# Share of the violation that a round on the same rows and columns may leave.
+_MOST_VIOLATION_LEFT = 0.5
 _ROUNDING = 4e-16  # of the terms of a row
-_DENSE_LIMIT = 20_000_000  # entries of the active constraint rows that may be made dense
+_MOST_DENSE_ENTRIES = 20_000_000  # of the active constraint rows
 
 
 def move_into_constraints(coef: Vector, rows: ConstraintRows, stacked: StackedRows) -> Vector:
@@ -38,7 +39,7 @@ def move_into_constraints(coef: Vector, rows: ConstraintRows, stacked: StackedRo
         value, missing = stacked.values(coef), stacked.missing(coef)
         rounding = _ROUNDING * (abs(design.X) @ np.abs(coef) + np.abs(offset))
         violation = float(missing.max())
-        idle = idle and not violation < _GAIN * best_violation
+        idle = idle and not violation < _MOST_VIOLATION_LEFT * best_violation
         if violation < best_violation:
             best, best_violation = coef, violation
         if idle or not (missing > rounding).any():  # what is left is rounding
@@ -58,7 +59,7 @@ def move_into_constraints(coef: Vector, rows: ConstraintRows, stacked: StackedRo
 def _least_norm(rows: AnyMatrix, wanted: Vector, movable: Mask) -> Vector:
     """Return the shortest step with ``rows @ step = wanted`` that moves only `movable` columns."""
     step = np.zeros(movable.size)
-    if sp.issparse(rows) and rows.shape[0] * rows.shape[1] > _DENSE_LIMIT:
+    if sp.issparse(rows) and rows.shape[0] * rows.shape[1] > _MOST_DENSE_ENTRIES:
         step[movable] = lsqr(rows[:, movable], wanted, atol=1e-15, btol=1e-15)[0]
         return step
     dense = np.asarray(rows.toarray() if sp.issparse(rows) else rows)[:, movable]

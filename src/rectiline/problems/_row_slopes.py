@@ -12,7 +12,7 @@ from rectiline.problems._problem import Problem
 from rectiline.problems._samples import Samples
 from rectiline.rows import pick
 
-_NEAR = 1e-7  # relative distance from a knot below which a row's slope is written down
+_NEAR_KNOT = 1e-7  # relative distance from a knot below which a row's slope is written down
 _SAME_SLOPE = 1e-10  # relative difference up to which a slope is that of the place on the loss
 
 
@@ -51,5 +51,5 @@ def undecided_rows(problem: Problem, coef: Vector, slopes: Vector) -> Indices:
         size = np.abs(at) + np.abs(problem.offset[mine])
         listed[mine] = np.abs(here - slope) > near * (np.abs(here) + np.abs(slope))
         for knot in curve.knots[curve.right > curve.left]:
-            listed[mine] |= np.abs(at - knot) <= _NEAR * (size + abs(knot))
+            listed[mine] |= np.abs(at - knot) <= _NEAR_KNOT * (size + abs(knot))
     return np.flatnonzero(listed & (problem.weight > 0))

@@ -21,9 +21,9 @@ from rectiline.problems._problem import Problem
 from rectiline.problems._row_slopes import slopes_in_blocks, slopes_of, undecided_rows
 from rectiline.rows import Levels, RowBlocks, StackedRows
 
-_MARGIN = 1.05  # of the gap: another machine adds the same numbers in another order
+_GAP_MARGIN = 1.05  # factor: another machine adds the same numbers in another order
 _SAME_WEIGHT = 1e-13  # relative difference up to which weights are those of the data times a factor
-_WORSE = 1.02  # a list of fewer slopes may cost this factor of the gap
+_LISTED_GAP_FACTOR = 1.02  # by which a list of fewer slopes may enlarge the gap
 _UNREAD: dict[str, Any] = {"objective": (0.0).hex(), "gap": float(np.finfo(np.float64).max).hex()}
 
 
@@ -149,11 +149,13 @@ def save_proofs(
     chosen = []
     for tries, some in zip(tried, checkers, strict=True):
         verdicts = [one.verdict() for one in some]
-        best = 0 if verdicts[0].gap * _WORSE < verdicts[-1].gap else -1  # the last has fewer slopes
+        best = (
+            0 if verdicts[0].gap * _LISTED_GAP_FACTOR < verdicts[-1].gap else -1
+        )  # the last has fewer slopes
         header, arrays = tries[best]
         if header["kind"] == "optimality":
             found = verdicts[best]
-            gap = float(_MARGIN * found.gap + found.rounding)  # blocks may be cut otherwise
+            gap = float(_GAP_MARGIN * found.gap + found.rounding)  # blocks may be cut otherwise
             header |= {"claim": {"objective": found.objective.hex(), "gap": gap.hex()}}
         chosen.append((header, arrays))
     _write(path, file, chosen)

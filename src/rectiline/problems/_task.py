@@ -1,6 +1,6 @@
 """One task of a multi-task problem, and its program when the subspace is fixed.
 
-With the subspace fixed, ``S = eta I + M``, the task pays
+With the subspace fixed, ``S = eta I + M``, the task costs
 
     sum_i w_i L(y_i, x_i'u + b) + (strength/2) (u - start)' S^-1 (u - start).
 

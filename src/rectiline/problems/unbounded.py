@@ -20,9 +20,9 @@ from rectiline.problems.forms import EpigraphForm
 
 __all__ = ["falling_direction"]
 
-_SURE = 1e-7  # of the terms of the slope: more than rounding can make of them
-_ROUNDING = 1e-11  # of the terms of a row: what counts as zero
-_LOOSE = 1e-5  # rows of the linear program this close to zero are meant to be zero
+_CLEAR_SLOPE_SHARE = 1e-7  # relative to the terms of the slope: more than rounding
+_ROUNDING_SHARE = 1e-11  # relative to the terms of a row: counts as zero
+_LOOSE_ZERO = 1e-5  # rows of the linear program this close to zero are meant to be zero
 
 
 def falling_direction(problem: Problem) -> Vector | None:
@@ -35,7 +35,10 @@ def falling_direction(problem: Problem) -> Vector | None:
     direction = _steepest(problem, low, high, unit)
     if direction is None:
         return None
-    for least in (_LOOSE, 0.0):  # small entries may be meant to be zero, or tied to larger ones
+    for least in (
+        _LOOSE_ZERO,
+        0.0,
+    ):  # small entries may be meant to be zero, or tied to larger ones
         tidy: Vector = unit * _tidied(problem, direction, low, high, unit, least)
         tidy /= np.abs(tidy).max()
         if _falls(problem, tidy, low, high):
@@ -68,7 +71,7 @@ def _steepest(problem: Problem, low: Vector, high: Vector, unit: Vector) -> Vect
     low = np.concatenate([low, -columns.l1, nothing])
     high = np.concatenate([high, columns.l1, epigraph.cap])
     kinked = np.flatnonzero((low != high) & (np.isfinite(low) | np.isfinite(high)))
-    # Rows whose one slope is infinite may only move the other way, and pay for that.
+    # Rows whose one slope is infinite may only move the other way, at a cost.
     below, above = (np.where(np.isfinite(a), a, b)[kinked] for a, b in ((low, high), (high, low)))
 
     def at_most(matrix: sp.csr_array, costs: bool = False) -> sp.csr_array:
@@ -123,7 +126,7 @@ def _tidied(
     stacked = sp.csr_array(stacked @ sp.diags_array(unit))[:, moving]
     sizes = abs(stacked) @ np.abs(direction[moving])
     values = stacked @ direction[moving]
-    tight = np.abs(values) <= _LOOSE * sizes
+    tight = np.abs(values) <= _LOOSE_ZERO * sizes
     if tight.any():
         matrix = stacked[tight].toarray()
         scale = np.abs(direction[moving])
@@ -143,17 +146,17 @@ def _falls(problem: Problem, d: Vector, low: Vector, high: Vector) -> bool:
     matrix, _, is_equality = problem.terms.region.stacked
     value, size = matrix.dot(d), abs(matrix.X) @ np.abs(d)
     missing = np.where(is_equality, np.abs(value), -value)
-    if (missing > _ROUNDING * size).any():
+    if (missing > _ROUNDING_SHARE * size).any():
         return False
     X = problem.design.X
     z, size = X @ d, abs(X) @ np.abs(d)
     slope = np.where(z > 0, high, low)
-    flat = np.abs(z) <= _ROUNDING * size
+    flat = np.abs(z) <= _ROUNDING_SHARE * size
     if (~np.isfinite(slope) & ~flat).any():
         return False
     slope = np.where(np.isfinite(slope), slope, 0.0)
     terms = np.append(slope * z, _penalty_slope(problem, d))
-    return bool(terms.sum() < -_SURE * np.abs(terms).sum())
+    return bool(terms.sum() < -_CLEAR_SLOPE_SHARE * np.abs(terms).sum())
 
 
 def _penalty_slope(problem: Problem, d: Vector) -> float:

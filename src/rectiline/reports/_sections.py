@@ -29,9 +29,9 @@ _MOST_BARS = 30  # coefficients in the picture, the largest ones
 _MOST_ROWS = 200  # rows of a table
 _MOST_CLASSES = 12  # classes in the table of true and predicted ones
 _MOST_LOSSES = 4  # losses with a picture
-_BINS = 40  # of the histogram of residuals
+_HISTOGRAM_BINS = 40
 _PENALTY_FORMULA = "<mo>+</mo><mi>&Omega;</mi><mo>(</mo><mi>b</mi><mo>)</mo>"
-_MOST_ENTRIES_TO_CERTIFY = 10_000_000  # of X: writing the certificate reads all of them twice
+_MOST_ENTRIES_TO_CERTIFY = 10_000_000  # writing the certificate reads all entries of X twice
 
 
 def section(title: str, content: str) -> str:
@@ -238,7 +238,7 @@ def fit(problem: Problem, solution: Solution) -> str:
         words += f"<p>{np.mean(t > 0):.1%} of the rows are on the right side.</p>"
 
     def draw(ax: Any) -> None:
-        ax.hist(t, bins=_BINS, rwidth=0.95)
+        ax.hist(t, bins=_HISTOGRAM_BINS, rwidth=0.95)
         ax.set(xlabel=axis, ylabel="rows")
 
     return section(title, picture(draw) + words)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from rectiline.backends import take_rows
 
-_BLOCK_BYTES = 1 << 25  # of X in one block: long enough to read, short enough to show progress
+_BLOCK_BYTES = 1 << 25  # size of X in one block: long enough to read, short enough to show progress
 
 
 @dataclass(frozen=True, slots=True, eq=False)

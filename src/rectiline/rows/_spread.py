@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-_RARE_SHARE = 0.5  # share of a sample, over the number of labels, that a rare label gets
+_RARE_LABEL_SHARE = 0.5  # share of a sample for rare labels, divided by the number of labels
 
 Library = tuple[Any, Callable[[int], Any]]  # NumPy or torch, and so many random numbers from 0 to 1
 
@@ -34,7 +34,7 @@ def on_device(seed: int, device: Any) -> Library:
 
 def rare_labels(y: Any, labels: Sequence[Any]) -> list[Any]:
     """Return the labels that a sample with targets y holds too few of."""
-    least = _RARE_SHARE / max(len(labels), 1) * len(y)
+    least = _RARE_LABEL_SHARE / max(len(labels), 1) * len(y)
     return [label for label in labels if float((y == label).sum()) < least]
 
 
@@ -47,7 +47,7 @@ def spread_rows(
     """
     xp, _ = library
     at = _one_of_each_stretch(n, size, library)
-    most = max(1, int(_RARE_SHARE / max(len(labels), 1) * size))
+    most = max(1, int(_RARE_LABEL_SHARE / max(len(labels), 1) * size))
     parts, weights, left = [], [], n
     for label in rare_labels(y[at], labels) if labels else ():
         rows = xp.where(y == label)[0]

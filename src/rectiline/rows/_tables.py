@@ -26,10 +26,11 @@ Result = TypeVar("Result")
 # allocator. Blocks of 32 MiB take 1.3 times as long to decode and copy (20 columns of float32).
 _BLOCK_BYTES = 1 << 23
 _ITEMS_PER_BLOCK = 2  # small row groups are joined into items of a block's length over this
-_QUICK_ITEMS = 64  # a quick sample has rows of at least so many items, if there are as many,
+_MOST_QUICK_ITEMS = 64  # items from which a quick sample of rows is taken
 _QUICK_ITEM_SHARE = 0.5  # and at most this share of each, if there are enough items for that
-_SURVEY_ROWS = 1 << 17  # rows of a batch, where rows are counted
-_HELD_BYTES = 1 << 25  # of X: a table of at most so many is held once all of it was asked for
+_SURVEY_BATCH_ROWS = 1 << 17
+# Size of X up to which a table stays in memory once all of it was read.
+_MOST_BYTES_TO_HOLD = 1 << 25
 
 
 @dataclass(frozen=True)
@@ -229,7 +230,7 @@ class TableRows(RowBlocks):
     def quick_rows(self, size: int) -> tuple[Block, NDArray[np.int64]] | None:
         """Return all rows of a small table, or the first rows of items, if that will do."""
         n, d = self.n_rows, self.n_features
-        if size >= n and n * d * self.dtype.itemsize <= _HELD_BYTES:
+        if size >= n and n * d * self.dtype.itemsize <= _MOST_BYTES_TO_HOLD:
             if not self._is_held:
                 self._items = list(self)
             return join(self._items, d), np.arange(n)
@@ -238,7 +239,7 @@ class TableRows(RowBlocks):
             return join(self._items, d).take(numbers), numbers
         few = self._quick_size(size)
         items = [item for item in self._items if item.n_rows]
-        touched = max(_QUICK_ITEMS, math.ceil(few * len(items) / (_QUICK_ITEM_SHARE * n)))
+        touched = max(_MOST_QUICK_ITEMS, math.ceil(few * len(items) / (_QUICK_ITEM_SHARE * n)))
         touched = min(len(items), touched)
         chosen = [items[k * len(items) // touched] for k in range(touched)]
         share = min(1.0, few / sum(item.n_rows for item in chosen))
@@ -329,7 +330,7 @@ def _survey(item: TableItem, categories: Sequence[str]) -> tuple[int, dict[str, 
 
     n, levels = 0, {name: set[str]() for name in categories}
     names = list(categories) or item.reading.columns.names[-1:]
-    for batch in item.batches(names, _SURVEY_ROWS):
+    for batch in item.batches(names, _SURVEY_BATCH_ROWS):
         n += batch.num_rows
         for name, found in levels.items():
             values = batch.column(name)

@@ -11,9 +11,10 @@ import numpy as np
 from rectiline import _core
 from rectiline.problems import Certificate, DualPoint
 
-_FEASIBLE = 1e-9  # relative violation that counts as rounding
-_REPAIR_BELOW = 1e-2  # relative violations below this are worth repairing
-_WORTH = 0.95  # of the certified gap: how close a point and a bound of two pairs must be
+_FEASIBLE_VIOLATION = 1e-9  # relative violation that counts as rounding
+_REPAIRED_VIOLATION = 1e-2  # relative violations below this are repaired
+# Two pairs are combined if their gap is below this share of the certified one.
+_COMBINED_GAP_SHARE = 0.95
 NOTHING = Certificate(math.inf, math.inf, math.inf, math.inf)
 
 
@@ -71,7 +72,7 @@ class Best:
         coef, intercept, dual = _finite(coef), _finite(intercept), _finite(dual)
         if problem.is_constrained:
             coef = problem.clip_to_bounds(coef)
-            if 0.0 < problem.violation(coef, roughly=True)[1] < _REPAIR_BELOW:
+            if 0.0 < problem.violation(coef, roughly=True)[1] < _REPAIRED_VIOLATION:
                 coef = problem.move_into_constraints(coef)
         return self.keep(coef, intercept, dual, author)
 
@@ -92,7 +93,10 @@ class Best:
         if self.pair is None or _rank(certificate) < _rank(self.certificate):
             self.certificate, self.author = certificate, author
             self.pair = (coef, intercept, repaired)
-        if certificate.relative_violation <= _FEASIBLE and certificate.primal < self._primal:
+        if (
+            certificate.relative_violation <= _FEASIBLE_VIOLATION
+            and certificate.primal < self._primal
+        ):
             self._primal, self._point = certificate.primal, (coef, intercept, author)
         if certificate.dual > self._bound:
             self._bound, self._dual = certificate.dual, repaired
@@ -101,7 +105,10 @@ class Best:
     def replace(self, coef: Any, intercept: Any, dual: Any, allowed: float) -> None:
         """Take another pair of the same solver if its relative gap is at most `allowed`."""
         certificate, repaired = self._problem.prove(coef, intercept, dual, allowed)
-        if certificate.relative_gap <= allowed and certificate.relative_violation <= _FEASIBLE:
+        if (
+            certificate.relative_gap <= allowed
+            and certificate.relative_violation <= _FEASIBLE_VIOLATION
+        ):
             self.certificate, self.pair = certificate, (coef, intercept, repaired)
 
     def can_meet(self, tol: float) -> bool:
@@ -113,7 +120,7 @@ class Best:
         """Certify the best point with the multipliers of the best bound, if that can help."""
         if self._point is None or self._dual is None:
             return
-        if self._primal - self._bound < _WORTH * self.certificate.gap:
+        if self._primal - self._bound < _COMBINED_GAP_SHARE * self.certificate.gap:
             coef, intercept, author = self._point
             self.keep(coef, intercept, self._dual, author)
 
@@ -142,6 +149,6 @@ def _rank(certificate: Certificate) -> tuple[bool, float, float]:
     Relative gaps above one say nothing: there the gap itself counts.
     """
     gap = min(certificate.relative_gap, 1.0)
-    if certificate.relative_violation <= _FEASIBLE:
+    if certificate.relative_violation <= _FEASIBLE_VIOLATION:
         return False, gap, certificate.gap
     return True, max(gap, certificate.relative_violation), certificate.gap

@@ -25,11 +25,12 @@ from rectiline.solvers.newton import Newton, ReducedNewton
 from rectiline.solvers.rehline import Rehline
 from rectiline.solvers.smoothed import Smoothed
 
-_LAST_SWEEPS = 300.0  # over all rows, of coordinate ascent after everything else has failed
+_SWEEPS_OF_LAST_STAGE = 300.0  # over all rows, after all other solvers have failed
 _MOST_DIGITS = Interior(digits=32)
-_ZERO_SIZE = 20_000  # entries of X from which on that look costs less than a solver
-_ZERO_SHARE = 1.0  # of the loss at zero: a bound below this may turn out to be nothing at all
-_ZERO_GAIN = 1e-6  # of the loss at zero: what could be gained, where it is known
+# Below this many entries of X a solver is as fast as the test of zero.
+_ENTRIES_TO_TRY_ZERO = 20_000
+_ZERO_LOSS_SHARE = 1.0  # relative to the loss at zero: with a smaller bound zero may be optimal
+_ZERO_GAIN_SHARE = 1e-6  # relative to the loss at zero: largest gain that is neglected
 
 # The solvers as the table calls them.
 _SOLVERS: dict[str, Solver] = {
@@ -75,7 +76,7 @@ def _has_few_unknowns(f: Facts) -> bool:
 
 
 def _wants_columns(f: Facts) -> bool:
-    """Whether generating columns may pay, without a neighbouring solution."""
+    """Whether generating columns may save time, without a neighbouring solution."""
     return f.has_prices and f.d >= 200 and not f.warm
 
 
@@ -311,7 +312,7 @@ def remaining(plan: list[Stage]) -> list[Stage]:
         Interior(digits=16),
         Generation(),
         ReducedNewton(),
-        Rehline(patience=_LAST_SWEEPS),
+        Rehline(patience=_SWEEPS_OF_LAST_STAGE),
     ]
     tried = {stage.method.name for stage in plan}
     left = [one for one in others if one.name not in tried]
@@ -334,7 +335,7 @@ def prefers_passes(problem: Problem) -> bool:
 
 
 def zero_may_be_optimal(problem: Problem) -> bool:
-    """Whether zero coefficients may be good enough, so that looking at them first can pay.
+    """Whether zero coefficients may be good enough, so that trying them first can save time.
 
     The slopes at zero can gain no more than their square over the ridge part. Losses with bounded
     slopes on targets far from zero (prices under a Huber loss) gain next to nothing. Where all
@@ -342,17 +343,17 @@ def zero_may_be_optimal(problem: Problem) -> bool:
     """
     if problem.fit_intercept or problem.has_constraint_rows or not problem.is_separable:
         return False
-    if problem.design.n_stored < _ZERO_SIZE:  # solved about as fast as looked at
+    if problem.design.n_stored < _ENTRIES_TO_TRY_ZERO:  # solved about as fast as looked at
         return False
     columns = problem.columns
     if not columns.strongly_convex or columns.has_bounds:
         return False
     total = problem.total_weight * problem.slope_width[0]
     most = 0.5 * total**2 * problem.design.mean_row_square(1.0 / columns.rho)
-    if most <= _ZERO_SHARE * problem.loss_at_zero:
+    if most <= _ZERO_LOSS_SHARE * problem.loss_at_zero:
         return True
     slopes = problem.rows.slopes(np.zeros(problem.n_samples))
     if slopes[0] == 0 or (slopes != slopes[0]).any():
         return False
     pull = slopes[0] * problem.design.column_sums
-    return float(0.5 * (pull * pull / columns.rho).sum()) <= _ZERO_GAIN * problem.loss_at_zero
+    return float(0.5 * (pull * pull / columns.rho).sum()) <= _ZERO_GAIN_SHARE * problem.loss_at_zero

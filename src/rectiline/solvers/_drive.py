@@ -38,8 +38,8 @@ from rectiline.solvers._status import Status, warn_about
 from rectiline.solvers._threads import limited_threads
 from rectiline.solvers.rows import RowsTrial
 
-_BALANCING_PASSES = 6  # over the free columns in a certificate
-_ROUGHEST = 0.5  # a tolerance that every solved pair meets
+_BALANCING_PASSES = 6  # over the free columns in one certificate
+_LOOSEST_TOLERANCE = 0.5  # every solved pair meets it
 _PASSES = Stage(RowsTrial(), "passes: many rows for each column, few of them near a knot")
 
 
@@ -163,7 +163,7 @@ def solve_quietly(
 
 def polish_quietly(problem: Problem, rough: Pair, author: str, seed: int, clock: Clock) -> Solution:
     """Make the answer of a part of a larger problem exact, without warnings."""
-    run = Run(problem, RunLimits(_ROUGHEST, None, None, seed), outer=clock)
+    run = Run(problem, RunLimits(_LOOSEST_TOLERANCE, None, None, seed), outer=clock)
     run.best.keep(*rough, author)
     polish_answer(run, lambda: choose(problem, warm=True))
     return answer_of(run, Status.SOLVED, None)

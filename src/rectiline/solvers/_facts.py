@@ -16,25 +16,26 @@ from rectiline.solvers.interior import Interior
 
 _COLUMNS_TO_LOOK_AT_PRICES = 60
 _COLUMNS_FOR_SPARSE_SQUARES = 250
-_LARGE_BASIS = 200  # rows and columns from which on a basis of that size is slow to find
-_LARGE_BASIS_SHARE = 0.5  # of the rows or columns that would be in it
-_CONSTRAINTS_PER_COLUMN = 0.1  # from which on sweeps over them take long
+_LARGE_BASIS_SIZE = 200  # a basis of this many rows and columns is slow to find
+_LARGE_BASIS_SHARE = 0.5  # share of the rows or columns that are expected in the basis
+_CONSTRAINTS_PER_COLUMN_FOR_SLOW_SWEEPS = 0.1
 _INTERIOR_STEPS = 25.0
-_LEAST_INTERIOR_SECONDS = 6e-3  # what interior takes on small problems
-_PRODUCTS_PER_LEVEL = 2e4  # in the time of an interior step per level of a Slope and column
-_NEWTON_RATE = 0.25  # products of small systems in the time of one of a large matrix product
-_LEAST_TRY = 5e6  # products: a few milliseconds
+_LEAST_INTERIOR_SECONDS = 6e-3  # on small problems
+_PRODUCTS_PER_LEVEL_AND_COLUMN = 2e4  # of generation in the time of one interior step, for Slope
+_SMALL_SYSTEM_RATE = 0.25  # products of small systems in the time of one product of large matrices
+_LEAST_PRODUCTS_FOR_A_TRY = 5e6  # a few milliseconds
 # Simplex budget in flops of interior steps: more than half of interior's time. Hinge with
 # L1, 0.05 to 0.01 of the largest strength: 800 x 3,000 1.5 -> 0.46 s, 600 x 2,000 0.6 -> 0.3 s.
 _SIMPLEX_SHARE = 2.0
-_SWEPT_ENTRIES = 2000  # below, Newton's steps take less time than one more certificate
+_ENTRIES_WITHOUT_SWEEPS = 2000  # below, Newton's steps are faster than one more certificate
 _ROWS_FOR_SAMPLES = 60_000  # beyond, Newton on working sets of rows beats coordinate ascent
 _ROWS_PER_COLUMN_FOR_SAMPLES = 2000  # below, samples are too large a share to start Newton on
-_EASY = 0.12  # difficulty per squared column up to which sweeps beat Newton's method
-_LEAST_DIFFICULTY_SHARE = 0.125  # that rare classes leave
+_EASY_DIFFICULTY_PER_SQUARED_COLUMN = 0.12  # up to which sweeps are faster than Newton's method
+_LEAST_DIFFICULTY_SHARE = 0.125  # share of the difficulty that is left with rare classes
 _ROWS_PER_COLUMN_NEARBY = 25  # up to which sweeps may do from a neighbouring solution
-_WARM_GAIN = 10.0  # times the difficulty that a warm start makes up for
-_SPARSE_SWEEPS = 3.0  # times as many: the others gain less from zeros
+_WARM_DIFFICULTY_FACTOR = 10.0  # a warm start makes problems this much harder as easy
+# More sweeps are tried on sparse data: other solvers gain less from zeros.
+_SPARSE_SWEEPS_FACTOR = 3.0
 
 
 class Facts:
@@ -81,7 +82,7 @@ class Facts:
     @property
     def has_many_rows(self) -> bool:
         """Whether there are constraint rows for many of the columns."""
-        return self.rows_per_column >= _CONSTRAINTS_PER_COLUMN
+        return self.rows_per_column >= _CONSTRAINTS_PER_COLUMN_FOR_SLOW_SWEEPS
 
     @property
     def has_no_samples(self) -> bool:
@@ -148,7 +149,7 @@ class Facts:
             return False
         least = min(self.n, self.d)
         asked = int(np.count_nonzero(self.pull > 1.0))
-        return least >= _LARGE_BASIS and asked >= _LARGE_BASIS_SHARE * least
+        return least >= _LARGE_BASIS_SIZE and asked >= _LARGE_BASIS_SHARE * least
 
     @property
     def products_for_a_try(self) -> float:
@@ -166,8 +167,8 @@ class Facts:
         step = float(size) ** 2 * (0.5 * many * density + size / 3.0)
         strengths = CompositeForm.apply(problem).sorted_strengths
         levels = 0 if strengths is None else np.count_nonzero(np.diff(strengths))
-        step += _PRODUCTS_PER_LEVEL * float(levels) * self.d
-        return max(_LEAST_TRY, _NEWTON_RATE * _INTERIOR_STEPS * step)
+        step += _PRODUCTS_PER_LEVEL_AND_COLUMN * float(levels) * self.d
+        return max(_LEAST_PRODUCTS_FOR_A_TRY, _SMALL_SYSTEM_RATE * _INTERIOR_STEPS * step)
 
     # ---- coordinate ascent --------------------------------------------------------------------
 
@@ -205,13 +206,17 @@ class Facts:
         if not self.has_ridge:
             return False
         n, d = self.n, self.d
-        if not self.warm and n * d <= _SWEPT_ENTRIES:
+        if not self.warm and n * d <= _ENTRIES_WITHOUT_SWEEPS:
             return False
         has_kinks = self.form.slope_width()[1]
-        squared = _EASY * d**2
+        squared = _EASY_DIFFICULTY_PER_SQUARED_COLUMN * d**2
         if self.warm:
             few = d <= n < _ROWS_PER_COLUMN_NEARBY * d
-            return few and has_kinks and self.difficulty <= _WARM_GAIN * max(200.0, squared)
+            return (
+                few
+                and has_kinks
+                and self.difficulty <= _WARM_DIFFICULTY_FACTOR * max(200.0, squared)
+            )
         if n > _ROWS_FOR_SAMPLES and n >= _ROWS_PER_COLUMN_FOR_SAMPLES * d:
             is_margin = self.problem.losses[0].of == "margin"
             return has_kinks and is_margin and self.difficulty <= 0.5 * d
@@ -223,7 +228,7 @@ class Facts:
         """About how many sweeps take as long as Newton's method."""
         design, d = self.problem.design, self.d
         sweeps = 10.0 + 0.5 * d if self.form.slope_width()[1] else 4.0 + d / 12.0
-        return sweeps * (_SPARSE_SWEEPS if design.is_sparse else 1.0)
+        return sweeps * (_SPARSE_SWEEPS_FACTOR if design.is_sparse else 1.0)
 
     @property
     def sweeps_of_interior(self) -> float:

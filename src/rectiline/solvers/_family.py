@@ -19,7 +19,7 @@ from rectiline.solvers._solution import Solution, answer_of
 from rectiline.solvers._status import Status, warn_about
 from rectiline.solvers.rows import (
     Checkpoint,
-    JudgedInPasses,
+    EvaluatedInPasses,
     RowGroup,
     Rows,
     evaluated_answers,
@@ -123,7 +123,7 @@ def solve_together(
     checkpoint: str | os.PathLike[str] | None = None,
 ) -> list[Solution]:
     """Return the solutions; all runs go on in turn, a burst each, and share their passes."""
-    seen = [one if one.is_in_memory else JudgedInPasses(one) for one in problems]
+    seen = [one if one.is_in_memory else EvaluatedInPasses(one) for one in problems]
     proofs = [one.terms.region.contradiction for one in seen]
     runs = [Run(one, limits, told) for one, told in zip(seen, callbacks, strict=True)]
     feasible = [k for k, proof in enumerate(proofs) if proof is None]
@@ -164,10 +164,10 @@ def _answers_that_hold(
     """Evaluate earlier answers in one pass, and hand them to the runs, if they fit."""
     try:
         with asked_at_checkpoints(runs[0]):
-            judged = evaluated_answers(problems, warm, limits.tol, limits.seed)
+            evaluated = evaluated_answers(problems, warm, limits.tol, limits.seed)
     except OutOfTime:
         return []
-    for run, found in zip(runs, judged, strict=False):
+    for run, found in zip(runs, evaluated, strict=False):
         certificate, dual = found.proof.certificate, found.proof.dual
         run.problem.note(found.coef, certificate)
         run.problem.fallback = (found.coef, found.intercept)
@@ -176,7 +176,7 @@ def _answers_that_hold(
         counts = {"passes": 1, "rows_kept": dual.rows.size}
         run.tried, run.counted = ["passes"], counts.copy
         run.report("warm start")
-    return judged
+    return evaluated
 
 
 def _course(run: Run, group: RowGroup) -> Generator[None, None, Status]:

@@ -20,17 +20,18 @@ from rectiline.solvers._base import Budget, Pair, Stage, Step
 from rectiline.solvers._optimality import optimality_step
 from rectiline.solvers._run import Run
 
-_STEPS = 4
+_MOST_POLISH_STEPS = 4
 _MOST_FAILURES = 2  # steps that did not improve the certificate
-_MOST_ENTRIES = 200_000  # of X; beyond, a step costs more than it is worth
-_MOST_STORED = 50_000  # entries of X up to which solving further is a matter of milliseconds
-_MOST_COLUMNS = 100  # columns, likewise
-_MOST_STEPS = 100  # of each solver on the way to an exact answer
-_MOST_SAMPLES = 100_000  # for the search of the central intercept, which sorts
-_GOOD = 1e-14  # relative gap, rounding included, at which polishing ends
-_EXACT = 1e-12  # relative gap down to which the solvers go on
-_ROUNDING = 1e-14  # relative gap that a central intercept may cost
-_INSIDE = 1e-9  # a multiplier this far from its ends, relative, pins the intercept
+_MOST_ENTRIES_TO_POLISH = 200_000  # stored entries of X; beyond, a step costs more than it gains
+# Stored entries of X up to which solving further takes milliseconds.
+_MOST_ENTRIES_TO_SOLVE_ON = 50_000
+_MOST_COLUMNS_TO_SOLVE_ON = 100
+_MOST_STEPS_TO_SOLVE_ON = 100  # by each solver
+_MOST_SAMPLES_TO_CENTRE = 100_000  # the search of the central intercept sorts them
+_POLISHED_GAP = 1e-14  # relative gap, rounding included, at which polishing ends
+_EXACT_GAP = 1e-12  # relative gap down to which the solvers go on
+_CENTRING_GAP = 1e-14  # relative gap that a central intercept may cost
+_INSIDE_SHARE = 1e-9  # a multiplier this share of its range from both ends determines the intercept
 
 
 @dataclass(slots=True, eq=False)
@@ -58,8 +59,8 @@ class Polish:
         """Return why there is no such step, or None."""
         if not problem.is_separable:
             return "the penalty couples columns"
-        if problem.design.n_stored > _MOST_ENTRIES:
-            return f"X has more than {_MOST_ENTRIES} entries"
+        if problem.design.n_stored > _MOST_ENTRIES_TO_POLISH:
+            return f"X has more than {_MOST_ENTRIES_TO_POLISH} entries"
         return None
 
     def start(self, form: ProblemForm, warm: FormPoint | None, seed: int) -> PolishState:
@@ -69,7 +70,11 @@ class Polish:
     def advance(self, state: PolishState, budget: Budget) -> Step:
         """Take one step; after a wrong guess of the pieces the next one starts nearer."""
         moved = None
-        if state.pair is not None and state.steps < _STEPS and state.failures < _MOST_FAILURES:
+        if (
+            state.pair is not None
+            and state.steps < _MOST_POLISH_STEPS
+            and state.failures < _MOST_FAILURES
+        ):
             moved = optimality_step(state.form.problem, state.pair)
         if moved is None:
             return Step(0, False, exhausted=True)
@@ -85,7 +90,7 @@ class Polish:
         """Count the steps that did not help."""
         worst = max(certificate.relative_gap, certificate.relative_violation)
         if worst >= 0.5 * state.best:  # of an exact answer only the bound on rounding is left
-            state.failures += _MOST_FAILURES if state.best <= _EXACT else 1
+            state.failures += _MOST_FAILURES if state.best <= _EXACT_GAP else 1
         state.best = min(worst, state.best)
 
 
@@ -100,12 +105,15 @@ def polish_answer(run: Run, plan: Callable[[], Sequence[Stage]]) -> None:
     twice give equal models.
     """
     problem: Problem = run.problem
-    run.run_stages([POLISH_STAGE], _GOOD, after_others=True)
-    small = problem.design.n_stored <= _MOST_STORED and problem.n_features <= _MOST_COLUMNS
-    if small and problem.is_separable and run.verdict(_EXACT) is None:
-        run.run_stages(plan(), _EXACT, _MOST_STEPS)
-        if run.verdict(_GOOD) is None:
-            run.run_stages([POLISH_STAGE], _GOOD, after_others=True)
+    run.run_stages([POLISH_STAGE], _POLISHED_GAP, after_others=True)
+    small = (
+        problem.design.n_stored <= _MOST_ENTRIES_TO_SOLVE_ON
+        and problem.n_features <= _MOST_COLUMNS_TO_SOLVE_ON
+    )
+    if small and problem.is_separable and run.verdict(_EXACT_GAP) is None:
+        run.run_stages(plan(), _EXACT_GAP, _MOST_STEPS_TO_SOLVE_ON)
+        if run.verdict(_POLISHED_GAP) is None:
+            run.run_stages([POLISH_STAGE], _POLISHED_GAP, after_others=True)
     if run.clock.left() > 0.0:
         _centre_intercept(run)
 
@@ -116,16 +124,16 @@ def _centre_intercept(run: Run) -> None:
     coef, intercept, dual = best.pair
     central = central_intercept(run.problem, coef, intercept, dual)
     if central != intercept:
-        best.replace(coef, central, dual, max(best.certificate.relative_gap, _ROUNDING))
+        best.replace(coef, central, dual, max(best.certificate.relative_gap, _CENTRING_GAP))
 
 
 def central_intercept(problem: Problem, coef: Vector, intercept: float, dual: DualPoint) -> float:
     """Return the middle one of several best intercepts, where there are several."""
-    if not problem.fit_intercept or problem.n_samples > _MOST_SAMPLES:
+    if not problem.fit_intercept or problem.n_samples > _MOST_SAMPLES_TO_CENTRE:
         return intercept
     # A multiplier inside its box leaves one best intercept only.
     low, high = problem.dual_boxes
     room, width = np.minimum(dual.sample - low, high - dual.sample), high - low
-    if ((room > _INSIDE * width) | np.isinf(width)).any():
+    if ((room > _INSIDE_SHARE * width) | np.isinf(width)).any():
         return intercept
     return middle_intercept(problem, coef)

@@ -8,26 +8,30 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-_SAMPLED_ROWS_PER_COLUMN = 200  # of the smallest sample
+_LEAST_SAMPLED_ROWS_PER_COLUMN = 200
 _LARGEST_SAMPLED_SHARE = 0.05
 _SAMPLED_ROWS_OF_UNKNOWN_SOURCE = 200_000
-_REACH_ROWS, _REACH_ROWS_PER_COLUMN = 5000, 50  # of a sample, to estimate its error from
-_NEAR_SHARE, _NEAR_ROWS = 0.2, 2000  # at most, after the sample
-_KEPT_SHARE, _KEPT_ROWS = 0.25, 5000  # up to which a wider reach adds to the rows near before
-_AFFORDABLE_BYTES = 1e9  # of rows that are all kept, if need be
+# Sampled rows from which the error of the sample is estimated.
+_REACH_ROWS, _REACH_ROWS_PER_COLUMN = 5000, 50
+_MOST_NEAR_SHARE, _MOST_NEAR_ROWS = 0.2, 2000  # rows that may stay near a knot after the sample
+_WIDENED_SHARE, _WIDENED_ROWS = 0.25, 5000  # near rows up to which the reach may be widened
+_MOST_BYTES_TO_KEEP_ALL = 1e9  # up to this size all rows may be kept
 _HOST_SAMPLE_ROWS, _HOST_SAMPLE_ROWS_PER_COLUMN = 50_000, 1000  # a device makes larger ones itself
 _DEVICE_ROWS_PER_SAMPLED = 16
-_SECOND_SPLIT_ENTRIES = 500_000  # of near rows, from which on they are split again
+_ENTRIES_FOR_SECOND_SPLIT = 500_000  # near rows with more entries are split again
 _SECOND_SPLIT_ROWS_PER_SAMPLED, _SECOND_SPLIT_ROWS_PER_COLUMN = 6, 40
-_FIRST_TRY_ROWS, _FIRST_TRY_ROWS_PER_COLUMN = 200_000, 20_000  # from which on it beats newton
+# From which on passes are faster than `newton`.
+_ROWS_FOR_PASSES, _ROWS_PER_COLUMN_FOR_PASSES = 200_000, 20_000
 
 # Of `newton`, in memory: shares and least rows per column of the samples it starts on. Without
 # kinks fewer rows do (w8a, 49,749 x 300, Huber: 55 -> 38 ms).
 _NEWTON_SAMPLES = ((0.01, 50), (0.1, 400))
 _NEWTON_SMOOTH_SAMPLES = ((0.01, 20), (0.1, 400))
 _NEWTON_SAMPLE_ROWS = 1000
-_ROWS_PER_NEWTON_SAMPLED, _LEAST_GROWTH = 5, 3  # all rows, and those of the next sample, at least
-_WORKING_SET_ROWS, _WORKING_SET_ROWS_PER_COLUMN = 1000, 20  # from which on freezing rows pays
+# All rows per sampled row, and a sample per the one before.
+_ROWS_PER_NEWTON_SAMPLED, _LEAST_SAMPLE_GROWTH = 5, 3
+# From which on freezing rows is faster.
+_ROWS_FOR_WORKING_SET, _ROWS_PER_COLUMN_FOR_WORKING_SET = 1000, 20
 
 
 class RowPlan(NamedTuple):
@@ -53,7 +57,7 @@ class RowPlan(NamedTuple):
     @property
     def is_first_choice(self) -> bool:
         """Whether skipping rows in memory is tried before all other solvers."""
-        least = max(_FIRST_TRY_ROWS, _FIRST_TRY_ROWS_PER_COLUMN * self.d)
+        least = max(_ROWS_FOR_PASSES, _ROWS_PER_COLUMN_FOR_PASSES * self.d)
         return self.n is not None and self.n >= least
 
     @property
@@ -63,7 +67,7 @@ class RowPlan(NamedTuple):
         The larger the sample, the fewer rows are near a knot within its error: both cost about the
         same with ``(2.5 n sqrt(d))**(2/3)`` rows.
         """
-        least = _SAMPLED_ROWS_PER_COLUMN * self.d
+        least = _LEAST_SAMPLED_ROWS_PER_COLUMN * self.d
         if self.n is None:
             return max(least, _SAMPLED_ROWS_OF_UNKNOWN_SOURCE)
         balanced = (2.5 * self.n * math.sqrt(self.d)) ** (2.0 / 3.0)
@@ -85,28 +89,28 @@ class RowPlan(NamedTuple):
     @property
     def largest_near_share(self) -> float:
         """Share of the rows that may be near after the sample; few rows cost next to nothing."""
-        return min(1.0, max(_NEAR_SHARE, self.least_near_share))
+        return min(1.0, max(_MOST_NEAR_SHARE, self.least_near_share))
 
     @property
     def least_near_share(self) -> float:
         """Share of the rows that are near in any case."""
         assert self.n is not None
-        return _NEAR_ROWS / self.n
+        return _MOST_NEAR_ROWS / self.n
 
     @property
     def can_keep_all(self) -> bool:
         """Whether all rows may be near if they meet on a knot."""
         assert self.n is not None
-        return 8.0 * self.n * self.d <= _AFFORDABLE_BYTES
+        return 8.0 * self.n * self.d <= _MOST_BYTES_TO_KEEP_ALL
 
     def may_widen(self, near: int) -> bool:
         """Whether more rows than those near before may be near."""
         assert self.n is not None
-        return near < max(_KEPT_SHARE * self.n, _KEPT_ROWS)
+        return near < max(_WIDENED_SHARE * self.n, _WIDENED_ROWS)
 
     def rows_per_second_sample(self, near: int) -> int:
         """Near rows for one that a closer centre rests on; 1: they are solved as they are."""
-        if near * self.d < _SECOND_SPLIT_ENTRIES:
+        if near * self.d < _ENTRIES_FOR_SECOND_SPLIT:
             return 1
         most = near // (_SECOND_SPLIT_ROWS_PER_COLUMN * (self.d + 1))
         return max(1, min(_SECOND_SPLIT_ROWS_PER_SAMPLED, most))
@@ -115,15 +119,15 @@ class RowPlan(NamedTuple):
     def has_working_set(self) -> bool:
         """Whether `newton` freezes rows that are far from every knot."""
         assert self.n is not None
-        return self.n >= max(_WORKING_SET_ROWS_PER_COLUMN * self.d, _WORKING_SET_ROWS)
+        return self.n >= max(_ROWS_PER_COLUMN_FOR_WORKING_SET * self.d, _ROWS_FOR_WORKING_SET)
 
     def newton_samples(self, smooth: bool) -> list[int]:
-        """Rows of the growing samples that `newton` starts on; none where they do not pay."""
+        """Rows of the growing samples that `newton` starts on; none where they save no time."""
         assert self.n is not None
         sizes: list[int] = []
         for share, per_column in _NEWTON_SMOOTH_SAMPLES if smooth else _NEWTON_SAMPLES:
             size = max(int(share * self.n), per_column * self.d, _NEWTON_SAMPLE_ROWS)
-            grows = not sizes or size >= _LEAST_GROWTH * sizes[-1]
+            grows = not sizes or size >= _LEAST_SAMPLE_GROWTH * sizes[-1]
             if self.n < _ROWS_PER_NEWTON_SAMPLED * size or not grows:
                 break
             sizes.append(size)

@@ -27,12 +27,13 @@ from rectiline.solvers._best import NOTHING, Best
 from rectiline.solvers._status import Status
 
 _LONGEST_BURST = 320
-_USELESS = 0.9  # relative gap of a pair that an earlier solver left and no other starts from
-_TIGHTEN = 0.3  # a target that was reached but not certified is tightened by this factor
-_MOST_REFUSED = 8  # uncertified answers of a solver before the next one takes over
-_MOST_RESERVED = 0.5  # of the time limit, for a first certificate
-_LATEST_SHARE, _LATEST_SECONDS = 0.1, 0.1  # of a time limit, by which a first proof may exceed it
-_MOST_IDLE = 3  # bursts without an iteration that end a stage
+_USELESS_GAP = 0.9  # no solver starts from a pair with a larger relative gap
+_TIGHTENING_FACTOR = 0.3  # on a target that was reached but not certified
+_MOST_UNCERTIFIED_ANSWERS = 8  # of one solver, before the next one takes over
+# Share of a time limit that is reserved for a first certificate at most.
+_CERTIFICATE_TIME_SHARE = 0.5
+_OVERRUN_SHARE, _OVERRUN_SECONDS = 0.1, 0.1  # by which a first proof may exceed a time limit
+_MOST_IDLE_BURSTS = 3  # bursts without an iteration that end a stage
 _FINAL = (Status.SOLVED, Status.STOPPED, Status.TIME_LIMIT, Status.PRECISION_LIMIT)
 
 
@@ -82,7 +83,7 @@ class Run:
         self.clock = Clock(ends if ends < math.inf else None, report, outer)
         # A guess, until one has been made; it must not leave a solver without any time.
         self._first_certificate = certificate_seconds
-        self._certificate_seconds = min(certificate_seconds, _MOST_RESERVED * ends)
+        self._certificate_seconds = min(certificate_seconds, _CERTIFICATE_TIME_SHARE * ends)
         self._grace = grace_of(limits.time_limit)
 
     # ---- time -------------------------------------------------------------------------------
@@ -124,7 +125,7 @@ class Run:
 
     def _keep_last(self, author: str, coef: Any, intercept: Any, dual: Any) -> None:
         """Keep a first pair when time is up, certified if that is over soon."""
-        latest = _LATEST_SHARE * (self.limits.time_limit or 0.0) + _LATEST_SECONDS
+        latest = _OVERRUN_SHARE * (self.limits.time_limit or 0.0) + _OVERRUN_SECONDS
         left = self.clock.left(latest)
         try:
             with asked_at_checkpoints(Clock(left)):
@@ -144,7 +145,7 @@ class Run:
     def check_answered(self, status: Status) -> None:
         """Raise if a run was stopped and no answer is known: zeros with an open gap are none."""
         pair, gap = self.best.pair, self.best.certificate.relative_gap
-        is_known = pair is not None and (gap <= _USELESS or bool(np.any(pair[0])))
+        is_known = pair is not None and (gap <= _USELESS_GAP or bool(np.any(pair[0])))
         if is_known or status not in (Status.TIME_LIMIT, Status.STOPPED):
             return
         if time_left() < math.inf and not self.clock.stopped:
@@ -310,14 +311,14 @@ class Run:
             if done >= limit:
                 return Status.ITERATION_LIMIT
             idle = idle + 1 if step.iterations == 0 else 0
-            if step.exhausted or idle >= _MOST_IDLE:
+            if step.exhausted or idle >= _MOST_IDLE_BURSTS:
                 # Not exhausted, but idle under a limit: its next step takes longer than is left.
                 self._ran_out |= not step.exhausted and self.clock.left() < math.inf
                 return Status.STALLED
             if step.reached:
-                target *= _TIGHTEN
+                target *= _TIGHTENING_FACTOR
                 refused += 1
-            if refused >= _MOST_REFUSED and not is_last:
+            if refused >= _MOST_UNCERTIFIED_ANSWERS and not is_last:
                 return Status.STALLED  # its own estimate met the target, the certificate did not
             getattr(method, "learn", _learn_nothing)(state, certificate)
             burst = min(2 * burst, _LONGEST_BURST)
@@ -331,7 +332,7 @@ class Run:
         with polled(self.clock), asked_at_checkpoints(self._budget(0, 0.0)):
             form = method.form.apply(self.problem) if form is None else form
             if state is None:
-                useless = not is_first and best.certificate.relative_gap > _USELESS
+                useless = not is_first and best.certificate.relative_gap > _USELESS_GAP
                 is_cold = stage.is_cold or useless or best.pair is None
                 warm = None if is_cold or best.pair is None else form.point_of(*best.pair)
                 state = method.start(form, warm, self.limits.seed)

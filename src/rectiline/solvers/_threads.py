@@ -16,7 +16,7 @@ from threadpoolctl import ThreadpoolController
 
 from rectiline.problems import Problem
 
-_LARGE_MATRIX = 1000  # order from which on threads are measured to pay
+_LARGE_MATRIX = 1000  # order from which on threads are measured to save time
 _TINY = 4000  # entries of X up to which no library starts threads
 
 

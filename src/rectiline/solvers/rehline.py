@@ -22,10 +22,10 @@ from rectiline.solvers._base import Budget, Step
 __all__ = ["Rehline"]
 
 # Share of the mean squared row length that the intercept's multiplier step gets.
-_INTERCEPT_SHARE = 0.1
-_MANY_COLUMNS = 1000
-_SWEEP_OVERHEAD = 50  # what a sweep costs besides its rows, in rows
-_PROBE = 4  # sweeps between two looks at the rate
+_LEAST_INTERCEPT_STEP_SHARE = 0.1  # relative to the mean squared norm of a row
+_COLUMNS_TO_ACCELERATE = 1000
+_SWEEP_OVERHEAD_IN_ROWS = 50  # cost of a sweep besides its rows
+_SWEEPS_BETWEEN_ESTIMATES = 4  # of the rate of convergence
 
 
 @dataclass(slots=True, eq=False)
@@ -97,7 +97,7 @@ class Rehline:
             squares = design.row_squares(1.0 / form.columns.rho)[form.weight > 0]
             # Rows (nearly) zero move nothing but the intercept: then the losses set the unit.
             unit = form.argument_scale() / (form.slope_width()[0] * form.total_weight)
-            step = max(_INTERCEPT_SHARE * float(squares.mean()), unit)
+            step = max(_LEAST_INTERCEPT_STEP_SHARE * float(squares.mean()), unit)
         loop = _core.Rehline(
             design.view,
             form.rows,
@@ -106,7 +106,9 @@ class Rehline:
             form.constraint_offset,
             form.is_equality,
             self.shuffle,
-            design.n_features >= _MANY_COLUMNS if self.accelerate is None else self.accelerate,
+            design.n_features >= _COLUMNS_TO_ACCELERATE
+            if self.accelerate is None
+            else self.accelerate,
             self.shrink,
             step,
             seed,
@@ -126,12 +128,12 @@ class Rehline:
         """Sweep a few times at a time and extrapolate how much work is left."""
         total = 0
         while total < budget.iterations:
-            few = min(_PROBE, budget.iterations - total)
+            few = min(_SWEEPS_BETWEEN_ESTIMATES, budget.iterations - total)
             done = state.loop.run(few, *_targets(budget), budget.left())
             total += done.sweeps
             if done.reached or done.interrupted or budget.is_over():
                 return Step(total, done.reached)
-            visits = done.visits + _SWEEP_OVERHEAD * done.sweeps
+            visits = done.visits + _SWEEP_OVERHEAD_IN_ROWS * done.sweeps
             state.work += visits / state.form.design.n_samples
             objective = done.objective if budget.objective is None else budget.objective
             ratio = done.gap / max(abs(objective), 1e-300)

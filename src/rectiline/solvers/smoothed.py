@@ -33,16 +33,18 @@ from rectiline.solvers._screening import largest, spread_of_arguments, zero_dual
 
 __all__ = ["Smoothed"]
 
-_FIRST = 200  # columns to begin with
-_LEAST = 0.5  # of its strength that slopes at zero must ask for to be among them
-_NEAR = 0.9  # of its strength, from which on a column joins along with those above it
-_FIRST_SWEEPS, _WIDER = 10, 2.0  # on a loss that is so many times smoother
-_STEPS = 3  # between looks at the other columns
-_SHARE = 0.3  # of the target that violations of the strengths, or smoothing, may take
-_SHRINK = 0.5
-_LEAST_SMOOTHING = 1e-3  # of the first
-_PATIENCE = 10  # looks without progress
-_HANDED_OVER = 1e-3  # gap at which pivots take less time: news20, imdb, reuters at 0.003 to 0.3
+_FIRST_COLUMNS = 200
+_LEAST_FIRST_RATIO = 0.5  # slope at zero over strength that a first column must have
+_JOINING_RATIO = 0.9  # slope over strength from which on a column joins with the violated ones
+# The first sweeps use a loss that is smoother by this factor.
+_FIRST_SWEEPS, _FIRST_SMOOTHING_FACTOR = 10, 2.0
+_STEPS_BETWEEN_PRICINGS = 3
+_TARGET_SHARE = 0.3  # of violated strengths and of smoothing in the gap that is allowed
+_SMOOTHING_FACTOR = 0.5
+_LEAST_SMOOTHING_SHARE = 1e-3  # relative to the first smoothing
+_MOST_PRICINGS_WITHOUT_PROGRESS = 10
+# Below this relative gap pivots are faster: news20, imdb, reuters at 0.003 to 0.3.
+_HAND_OVER_GAP = 1e-3
 
 
 @dataclass(slots=True, eq=False)
@@ -105,11 +107,13 @@ class SmoothedState:
 
     def adapt(self, target: float) -> bool:
         """Let columns join and smooth less, as the last look asks for; return whether to go on."""
-        if float(self.ratio.max()) > 1.0 + _SHARE * target:
-            self.add(largest(self.ratio, max(self.columns.size, _FIRST // 8), _NEAR))
-        if self.smoothing > 0.5 * self.excess and self.smoothing > _SHARE * target:
-            self.mu *= _SHRINK
-        return self.mu >= self.least_mu and self.idle < _PATIENCE
+        if float(self.ratio.max()) > 1.0 + _TARGET_SHARE * target:
+            self.add(
+                largest(self.ratio, max(self.columns.size, _FIRST_COLUMNS // 8), _JOINING_RATIO)
+            )
+        if self.smoothing > 0.5 * self.excess and self.smoothing > _TARGET_SHARE * target:
+            self.mu *= _SMOOTHING_FACTOR
+        return self.mu >= self.least_mu and self.idle < _MOST_PRICINGS_WITHOUT_PROGRESS
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,29 +173,31 @@ class Smoothed:
             intercept, g, coef = warm.intercept, warm.sample, warm.coef
         ratio = np.abs(form.design.tdot(g)) / form.columns.l1
         ratio[coef != 0.0] = np.inf
-        columns = largest(ratio, max(_FIRST, int(np.count_nonzero(coef))), _LEAST)
+        columns = largest(
+            ratio, max(_FIRST_COLUMNS, int(np.count_nonzero(coef))), _LEAST_FIRST_RATIO
+        )
         mu = self.smoothing * spread_of_arguments(form)
         method = _core.SmoothedL1(form.rows, form.fit_intercept)
         nothing = np.zeros(0, dtype=np.intp)
         point = FormPoint(coef, intercept, g, np.zeros(0))
-        state = SmoothedState(form, method, nothing, mu, _LEAST_SMOOTHING * mu, point)
+        state = SmoothedState(form, method, nothing, mu, _LEAST_SMOOTHING_SHARE * mu, point)
         state.add(columns)
         method.place(coef[columns], intercept)
         if warm is None:
             for k in range(_FIRST_SWEEPS):
                 checkpoint()
-                method.sweep(_WIDER * mu, k < 2, time_left())
+                method.sweep(_FIRST_SMOOTHING_FACTOR * mu, k < 2, time_left())
         return state
 
     def advance(self, state: SmoothedState, budget: Budget) -> Step:
         """Take steps until the gap estimate meets the target or no longer falls."""
         done, wanted = 0, budget.relative_gap
-        target = max(wanted, _HANDED_OVER) if self.hands_over else wanted
+        target = max(wanted, _HAND_OVER_GAP) if self.hands_over else wanted
         while done < budget.iterations:
-            for _ in range(_STEPS):
+            for _ in range(_STEPS_BETWEEN_PRICINGS):
                 done += 1
                 worst = state.method.step(state.mu, budget.left())
-                if worst < _SHARE * target or budget.is_over():
+                if worst < _TARGET_SHARE * target or budget.is_over():
                     break
             gap = state.look()
             if gap <= target:

@@ -1,4 +1,4 @@
-// What the coefficients pay, column by column: h_j(b) = rho_j b^2 / 2 + l1_j |b| on [lower_j,
+// The cost of the coefficients, column by column: h_j(b) = rho_j b^2 / 2 + l1_j |b| on [lower_j,
 // upper_j]. The dual point q determines b_j = argmax q_j b - h_j(b), the gradient of h_j*.
 #pragma once
 

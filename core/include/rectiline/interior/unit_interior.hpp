@@ -47,9 +47,9 @@ class UnitInterior {
 
     // Takes one step; false where there is none, or when asked to stop.
     bool step(support::Interrupt& interrupt);
-    Verdict verdict() const { return pair_.judge(); }
+    Verdict verdict() const { return pair_.evaluate(); }
     // The verdict on the pair of the present y and another x.
-    Verdict judge(std::span<const double> x);
+    Verdict evaluate(std::span<const double> x);
     double step_length() const { return step_length_; }
     const UnitProgram& program() const { return *program_; }
     UnitPair<Real>& pair() { return pair_; }

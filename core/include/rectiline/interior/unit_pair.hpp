@@ -46,9 +46,9 @@ class UnitPair {
                 std::span<const double> sides);
 
     // The verdict on the pair, or on its y with another x, whose rows have the given values.
-    Verdict judge() const { return judge(x, value); }
-    Verdict judge(std::span<const Real> at, std::span<const Real> values) const;
-    // What a residual of stationarity adds to the gap. Columns with curvature pay its square. On
+    Verdict evaluate() const { return evaluate(x, value); }
+    Verdict evaluate(std::span<const Real> at, std::span<const Real> values) const;
+    // What a residual of stationarity adds to the gap. With curvature it costs its square. On
     // columns that only a price holds, a certificate shrinks all multipliers until their pull is
     // within the price: `excess` is what that adds to the relative gap.
     double charge(std::span<const Real> left, std::span<const Real> at, double& excess) const;

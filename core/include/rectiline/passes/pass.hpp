@@ -29,8 +29,8 @@ struct Member {
     std::span<const double> coef;  // d: the candidate, and the centre of the next split
     double intercept;
 
-    // The pair to be judged, if asked for; otherwise no row is frozen.
-    bool judges = false;
+    // The pair to be evaluated, if asked for; otherwise no row is frozen.
+    bool evaluates = false;
     std::span<const double> split;  // d: where rows were frozen
     double split_intercept = 0;
     std::span<const std::int64_t> listed;  // sorted rows that are not frozen

@@ -30,12 +30,12 @@ RECTILINE_INLINE double larger(double a, double b) {
     return a > b ? a : b;
 }
 
-// Judges the rows of a chunk that are not listed. `unit`: bound on the relative error of a
+// Evaluates the rows of a chunk that are not listed. `unit`: bound on the relative error of a
 // prediction against the sizes of its terms. The Fenchel-Young term is convex in the argument, so
 // the larger of its values at both ends of the argument's error is an upper bound. Adds to the sums
 // over rows, and raises the steepest slope.
 template <class Curves>
-RECTILINE_MULTIVERSION void judge_rows(const Curves& curves, const rows::RowFunctions& rows,
+RECTILINE_MULTIVERSION void evaluate_rows(const Curves& curves, const rows::RowFunctions& rows,
                                        std::int64_t first, double unit, Chunk& c, RowSums& sums,
                                        double& largest) {
     const Curves of = curves;
@@ -93,14 +93,14 @@ RECTILINE_MULTIVERSION void look_at_rows(const Curves& curves, const rows::RowFu
 // Lists the rows that are to be looked at closely: those with a weight that are within reach of a
 // knot by the bound on their length, or across it and not listed; and those near in any case.
 // Returns their number.
-template <bool Judged>
+template <bool Evaluated>
 RECTILINE_MULTIVERSION int list_close(const double* weight, double reach, double least, Chunk& c) {
     const double factor = reach * reach, base = factor * least;
     double any = 0;
 #pragma omp simd reduction(+ : any)
     for (std::int64_t i = 0; i < c.count; ++i) {
         double close = c.slack[i] * c.slack[i] <= base + factor * c.length[i] ? 1.0 : 0.0;
-        if constexpr (Judged) close = larger(close, c.crossed[i] * (1.0 - c.listed[i]));
+        if constexpr (Evaluated) close = larger(close, c.crossed[i] * (1.0 - c.listed[i]));
         close = larger(weight[i] > 0 ? close : 0.0, c.kept[i]);
         c.close[i] = close;
         any += close;
@@ -121,13 +121,13 @@ struct Changes {
 };
 
 // g_next and curved_next become what they change by.
-template <bool Judged>
+template <bool Evaluated>
 RECTILINE_MULTIVERSION Changes take_changes(Chunk& c) {
     double total = 0, slopes = 0, any = 0;
 #pragma omp simd reduction(+ : total, slopes, any)
     for (std::int64_t i = 0; i < c.count; ++i) {
-        const double change = Judged ? c.g_next[i] - c.g[i] : c.g_next[i];
-        const double curved = Judged ? c.curved_next[i] - c.curved[i] : c.curved_next[i];
+        const double change = Evaluated ? c.g_next[i] - c.g[i] : c.g_next[i];
+        const double curved = Evaluated ? c.curved_next[i] - c.curved[i] : c.curved_next[i];
         c.g_next[i] = change, c.curved_next[i] = curved;
         total += change;
         slopes += change != 0 ? 1.0 : 0.0;

@@ -1,4 +1,4 @@
-// What each row of a problem pays: row i costs weight_i * phi_i(direction_i * z_i + offset_i) at
+// The cost of each row of a problem: row i costs weight_i * phi_i(direction_i * z_i + offset_i) at
 // the prediction z_i, where phi_i is one of a few curves and direction_i is -1 or +1.
 #pragma once
 

@@ -15,7 +15,7 @@ from rectiline.problems.blocks._pass import (
 )
 from rectiline.problems.blocks._prove import (
     RowFacts,
-    judge,
+    evaluate,
     prove_answers,
     prove_blocks,
 )
@@ -33,8 +33,8 @@ __all__ = [
     "Samples",
     "SplitDual",
     "Totals",
+    "evaluate",
     "fold_of_rows",
-    "judge",
     "prove_answers",
     "prove_blocks",
     "run_pass",

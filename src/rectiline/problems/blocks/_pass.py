@@ -27,26 +27,26 @@ from rectiline.problems._terms import Terms
 from rectiline.problems.blocks._next_split import NextSplit
 from rectiline.rows import Block, RowBlocks, refuse_non_finite
 
-_UNIT = 2.0**-52  # of a sum that is rounded to a double once
+_SUM_ROUNDING = 2.0**-52  # relative error of a sum that is rounded to a double once
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Query:
-    """What one problem asks of a pass: judge a candidate, split around it, or both.
+    """What one problem asks of a pass: evaluate a candidate, split around it, or both.
 
     Attributes
     ----------
     samples : Samples or BlockSamples
-        What rows pay.
+        The losses of the rows.
     coef, intercept
         The candidate.
     split : tuple of (ndarray, float) or None
-        Where rows are frozen, if the candidate is to be judged.
+        Where rows are frozen, if the candidate is to be evaluated.
     listed : ndarray of int64
         Rows that are not frozen.
     next_split : NextSplit or None
     collect : bool
-        Whether to return the listed rows, for a judgement without a next split.
+        Whether to return the listed rows, for a evaluation without a next split.
     measure : bool
         Whether to add up the sizes of columns and the loss at zero.
     out : ndarray or None
@@ -79,7 +79,7 @@ class PassState:
 
 @dataclass(frozen=True, eq=False)
 class NearRows:
-    """Copies of some rows: their numbers, X, and what they pay."""
+    """Copies of some rows: their numbers, X and losses."""
 
     rows: NDArray[np.int64]
     X: Any
@@ -163,7 +163,7 @@ def _precise_sums(view: Any, multipliers: Any) -> dict[str, Any]:
         "gradient_rest": rest,
         "gradient_error": error,
         "total": total,
-        "total_error": total_error + _UNIT * abs(total),
+        "total_error": total_error + _SUM_ROUNDING * abs(total),
     }
 
 

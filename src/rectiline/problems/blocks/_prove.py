@@ -77,8 +77,8 @@ def prove_answers(
 ) -> list[Proof[SplitDual]]:
     """Return proofs of pairs of problems on the same rows, with one pass over the rows.
 
-    `tol` and `also` are as for `judge` and `run_pass`. There is no proof if a pair lists rows that
-    there are not.
+    `tol` and `also` are as for `evaluate` and `run_pass`. There is no proof if a pair lists rows
+    that there are not.
     """
     queries = tuple(
         Query(
@@ -100,7 +100,7 @@ def prove_answers(
         if totals.near_rows.size != dual.rows.size:
             return []
         facts = RowFacts.measured(problem, totals)
-        proofs.append(judge(problem, facts, coef, intercept, dual, totals, totals.near(), tol))
+        proofs.append(evaluate(problem, facts, coef, intercept, dual, totals, totals.near(), tol))
     return proofs
 
 
@@ -112,7 +112,7 @@ def _checked_dual(problem: Problem, dual: SplitDual) -> None:
         raise ValueError(f"dual: there must be {rows.size} finite multipliers of listed rows.")
 
 
-def judge(
+def evaluate(
     problem: Problem,
     facts: RowFacts,
     coef: Vector,

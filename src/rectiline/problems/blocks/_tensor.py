@@ -22,7 +22,7 @@ from rectiline.problems.blocks._tensor_rows import (
 )
 from rectiline.rows import Block
 
-_ENTRIES = 1 << 26  # of X that are converted to float64 at a time
+_ENTRIES_AT_ONCE = 1 << 26  # entries of X that are converted to float64 at a time
 
 
 def run_tensor_block(block: Block, state: PassState) -> list[Answer]:
@@ -121,7 +121,7 @@ def _run_query(block: Block, query: Query, state: PassState) -> Answer:
     curve = TensorCurve.of(samples.losses[0].curve, device)
     if _fits_kernel(block, query, curve):
         return _run_kernel(block, query, curve, state)
-    step = max(1, _ENTRIES // block.X.shape[1])
+    step = max(1, _ENTRIES_AT_ONCE // block.X.shape[1])
     listed = torch.as_tensor(in_block(query.listed, block), device=device)
     is_listed = torch.zeros(block.n_rows, dtype=torch.bool, device=device)
     is_kept = torch.zeros_like(is_listed)
@@ -282,7 +282,7 @@ class _TensorPart:
         """Return all sums over these rows."""
         found: dict[str, Any] = {"depth": summed_depth(len(self.t))}
         if self.query.split is not None:
-            found.update(self._judge())
+            found.update(self._evaluate())
         if self.query.next_split is not None:
             found.update(self.split())
         if self.query.measure:
@@ -292,7 +292,7 @@ class _TensorPart:
             found["at_zero"] = total(self.weight * loss)
         return found
 
-    def _judge(self) -> dict[str, Any]:
+    def _evaluate(self) -> dict[str, Any]:
         import torch
 
         curve, t, s, w = self.curve, self.t, self.s, self.frozen_weight

@@ -8,7 +8,7 @@ from rectiline.problems._block_samples import BlockSamples
 from rectiline.problems.blocks._pass import NearRows
 from rectiline.rows import Block, copy_to_host
 
-_RUN = 1024  # rows that are added up first; the order within is the library's
+_ROWS_PER_RUN = 1024  # rows that are added up first, in the order of the library
 
 
 def near_rows(block: Block, samples: BlockSamples, at: Any, copies: bool) -> NearRows:
@@ -36,20 +36,22 @@ def column_sums(X: Any, weights: Any) -> Any:
     """Return ``X.T @ weights``: runs of rows first, then the runs, which bounds its rounding."""
     import torch
 
-    whole = len(weights) // _RUN * _RUN
+    whole = len(weights) // _ROWS_PER_RUN * _ROWS_PER_RUN
     found = X[whole:].T @ weights[whole:]
     if whole:
-        runs = X[:whole].reshape(-1, _RUN, X.shape[1])
-        found = found + torch.bmm(weights[:whole].reshape(-1, 1, _RUN), runs).sum(dim=(0, 1))
+        runs = X[:whole].reshape(-1, _ROWS_PER_RUN, X.shape[1])
+        found = found + torch.bmm(weights[:whole].reshape(-1, 1, _ROWS_PER_RUN), runs).sum(
+            dim=(0, 1)
+        )
     return found
 
 
 def total(values: Any) -> float:
     """Return the sum of a vector: runs first, then the runs."""
-    whole = len(values) // _RUN * _RUN
-    return float(values[:whole].reshape(-1, _RUN).sum(1).sum() + values[whole:].sum())
+    whole = len(values) // _ROWS_PER_RUN * _ROWS_PER_RUN
+    return float(values[:whole].reshape(-1, _ROWS_PER_RUN).sum(1).sum() + values[whole:].sum())
 
 
 def summed_depth(n: int) -> float:
     """Return how many terms `column_sums` and `total` may add one after the other, at most."""
-    return float(2 * _RUN + n // _RUN + 1)
+    return float(2 * _ROWS_PER_RUN + n // _ROWS_PER_RUN + 1)

@@ -12,7 +12,7 @@ by all threads that share it. Few columns are read one by one by that thread. Ma
 in tiles, whose loads are wide, by a kernel of their own that leaves the predictions behind.
 Measured on an H200, milliseconds for 20,000,000 x 100 float64: 55 in one kernel, about 12 in two.
 One kernel for everything, which reads X once, splits as fast but takes 1.3 to 2 times as long to
-judge: its sums spill.
+evaluate: its sums spill.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ import torch
 import triton
 import triton.language as tl
 
-_FEW_COLUMNS = 32  # that are read one by one
-_ROWS = 64  # of a tile: one for each thread
-_REGISTERS = 128  # for each thread of the kernel of rows, so that enough of them run at once
-_TILE = (64, 32)  # rows and columns, of many
+_FEW_COLUMNS = 32  # up to so many are read one by one
+_ROWS_PER_TILE = 64  # one for each thread
+_REGISTERS_PER_THREAD = 128  # few enough that many threads run at once
+_TILE = (64, 32)  # rows and columns, where there are many columns
 _PROGRAMS = 132 * 16
 _SUMS = 11
 
@@ -76,7 +76,7 @@ def _product_kernel(  # type: ignore[no-untyped-def]
     n,
     d,
     stride,
-    JUDGES: tl.constexpr,
+    EVALUATES: tl.constexpr,
     ROWS: tl.constexpr,
     CHUNK: tl.constexpr,
 ):
@@ -96,11 +96,11 @@ def _product_kernel(  # type: ignore[no-untyped-def]
         ).to(tl.float64)
         part = x * tl.load(COEF + columns, mask=inside, other=0.0)[None, :]
         z += part
-        if JUDGES:
+        if EVALUATES:
             frozen_z += x * tl.load(SPLIT + columns, mask=inside, other=0.0)[None, :]
             terms += tl.abs(part)
     tl.store(Z + rows, tl.sum(z, 1), mask=live)
-    if JUDGES:
+    if EVALUATES:
         tl.store(Z + n + rows, tl.sum(frozen_z, 1), mask=live)
         tl.store(Z + 2 * n + rows, tl.sum(terms, 1), mask=live)
 
@@ -126,7 +126,7 @@ def _row_kernel(  # type: ignore[no-untyped-def]
     n,
     stride,
     capacity,
-    JUDGES: tl.constexpr,
+    EVALUATES: tl.constexpr,
     MEASURES: tl.constexpr,
     MARGIN: tl.constexpr,
     WEIGHTED: tl.constexpr,
@@ -164,12 +164,12 @@ def _row_kernel(  # type: ignore[no-untyped-def]
             x = tl.load(X + rows * stride + j, mask=live, other=0.0).to(tl.float64)
             term = x * tl.load(COEF + j)
             z += term
-            if JUDGES:
+            if EVALUATES:
                 frozen_z += x * tl.load(SPLIT + j)
                 terms += tl.abs(term)
         if COLUMNS == 0:
             z = tl.load(Z + rows, mask=live, other=0.0)
-            if JUDGES:
+            if EVALUATES:
                 frozen_z = tl.load(Z + n + rows, mask=live, other=0.0)
                 terms = tl.load(Z + 2 * n + rows, mask=live, other=0.0)
         if MARGIN:
@@ -188,7 +188,7 @@ def _row_kernel(  # type: ignore[no-untyped-def]
             zero_at, zero_value, zero_slope, _ = _place(o, KNOTS, AT, VALUE, SLOPE, K)
             all_weight += w
             at_zero += w * (zero_value + (o - zero_at) * zero_slope)
-        if JUDGES:
+        if EVALUATES:
             t0 = p * (frozen_z + split_intercept) + o
             _, _, s, _ = _place(t0, KNOTS, AT, VALUE, SLOPE, K)
             s = tl.minimum(tl.maximum(s, lowest), highest)
@@ -292,7 +292,7 @@ def look_at_rows(
     labels : tuple of float or None
         The negative and the positive label of a margin loss; None for a loss of the residual.
     point, split : tuple of (tensor, float)
-        The candidate, and where rows are frozen; without a split nothing is judged.
+        The candidate, and where rows are frozen; without a split nothing is evaluated.
     cutoff : float
         Rows within it of a knot are looked at closely.
     measures : bool
@@ -302,7 +302,7 @@ def look_at_rows(
     X, y, weight = block.X, block.y, block.weight
     n, d = X.shape
     device = X.device
-    programs = max(1, min(_PROGRAMS, -(-n // _ROWS)))
+    programs = max(1, min(_PROGRAMS, -(-n // _ROWS_PER_TILE)))
     sums = torch.empty(programs, _SUMS, dtype=torch.float64, device=device)
     multiplier = torch.empty(n, dtype=torch.float64, device=device)
     count = torch.zeros(1, dtype=torch.int64, device=device)
@@ -322,7 +322,7 @@ def look_at_rows(
             n,
             d,
             X.stride(0),
-            JUDGES=split is not None,
+            EVALUATES=split is not None,
             ROWS=_TILE[0],
             CHUNK=_TILE[1],
             num_warps=4,
@@ -349,15 +349,15 @@ def look_at_rows(
             n,
             X.stride(0),
             capacity,
-            JUDGES=split is not None,
+            EVALUATES=split is not None,
             MEASURES=measures,
             MARGIN=labels is not None,
             WEIGHTED=weight is not None,
             K=curve.knots.numel(),
-            ROWS=_ROWS,
+            ROWS=_ROWS_PER_TILE,
             COLUMNS=d if d <= _FEW_COLUMNS else 0,
-            num_warps=_ROWS // 32,
-            maxnreg=_REGISTERS,
+            num_warps=_ROWS_PER_TILE // 32,
+            maxnreg=_REGISTERS_PER_THREAD,
         )
         found = int(count.item())
         if found <= capacity:
@@ -369,7 +369,9 @@ def look_at_rows(
     totals = dict(zip((*names, "strange", "all_weight"), sums[:, :10].sum(0).tolist(), strict=True))
     totals["steepest"] = float(sums[:, 10].max())
     # Terms that one sum may have added one after the other: tiles, rows of a tile, programs.
-    totals["depth"] = float(max(depth, -(-n // (_ROWS * programs)) + _ROWS + programs))
+    totals["depth"] = float(
+        max(depth, -(-n // (_ROWS_PER_TILE * programs)) + _ROWS_PER_TILE + programs)
+    )
     return totals, gradient, sizes, places[:found].sort().values, multiplier
 
 

@@ -51,7 +51,7 @@ class RectifiedForm(ProblemForm):
 
     @property
     def loss_index(self) -> NDArray[np.uint8] | None:
-        """Which of the losses each row pays; None where there is only one."""
+        """Which of the losses each row has; None where there is only one."""
         return self.problem.loss_index if len(self.problem.losses) > 1 else None
 
     #: Inequality rows, then equality rows.

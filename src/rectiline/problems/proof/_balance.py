@@ -34,7 +34,7 @@ RADIUS = 1024.0  # see `Certificate.radius`
 _UP = 1 + 4 * UNIT  # rounds a bound up after a few operations
 _COLUMNS_TO_STAY_SPARSE = 32  # a dense copy of fewer columns costs next to nothing
 _ENTRIES_TO_STAY_SPARSE = 1_000_000
-_ROUNDS = 3  # of weighted sums over the columns, as a rule; products of rows are known once
+_WEIGHTED_ROUNDS = 3  # products of rows are known once
 _NO_COLUMNS = np.zeros(0, dtype=np.intp)
 # The last free columns of a design: every certificate of a run asks for the same ones.
 _sparse_parts: WeakKeyDictionary[Design, tuple[Indices, Design]] = WeakKeyDictionary()
@@ -84,7 +84,7 @@ def free_part(design: Design, columns: Indices) -> Design | None:
     return Design(design.dense_columns(columns))
 
 
-def balancing_products(design: Design, n_free: int, rounds: int = _ROUNDS) -> float:
+def balancing_products(design: Design, n_free: int, rounds: int = _WEIGHTED_ROUNDS) -> float:
     """Return about how many products it takes to balance so many free columns."""
     n = design.n_samples
     if not n_free:

@@ -17,7 +17,7 @@ from rectiline.problems._certificate import Certificate, distance_from_zero
 if TYPE_CHECKING:
     from rectiline.problems._terms import PenaltyTerms
 
-_MARGIN = 2.0**-51  # of the few sums that are made here
+_SUM_ROUNDING = 2.0**-51  # relative error of the few sums that are made here
 
 
 PenaltyOf = Callable[[Any, Any, Any], "PenaltyTerms"]
@@ -93,8 +93,8 @@ def close(penalty_terms: PenaltyOf, coef: Any, terms: CertificateTerms) -> Close
         other = _sum([terms.at_zero(), Term(at_zero.gap, at_zero.upper)])
         by_zero_dual = other.upper < gap.upper
         gap = other if by_zero_dual else gap
-    error = terms.loss_error + penalty.error + _MARGIN * (abs(terms.loss) + penalty.value)
-    upper = (gap.upper + error) * (1.0 + _MARGIN)
+    error = terms.loss_error + penalty.error + _SUM_ROUNDING * (abs(terms.loss) + penalty.value)
+    upper = (gap.upper + error) * (1.0 + _SUM_ROUNDING)
     if math.isfinite(primal) and math.isfinite(upper):
         rounding = upper - gap.value
         scale = terms.scale(gap.value, distance_from_zero(primal - upper, primal + rounding))

@@ -23,8 +23,9 @@ if TYPE_CHECKING:
 
 _ROUNDS = 4
 _MOST_COLUMNS = 200  # the linear systems have the order of the columns that are moved
-_MARGIN = 32 * float(np.finfo(np.float64).eps)  # of the terms of q_j, kept from the ends
-_SAFETY = 4.0  # times a known error of q_j, kept as well
+# Distance kept from the ends, relative to the terms of q_j.
+_END_MARGIN = 32 * float(np.finfo(np.float64).eps)
+_ERROR_MARGIN_FACTOR = 4.0  # distance kept besides, in known errors of q_j
 
 
 def moved_into_dual_range(
@@ -72,7 +73,7 @@ def _inner_range(
     size = np.sqrt(problem.design.column_squares()) * float(np.linalg.norm(point.sample))
     if problem.terms.region.has_rows:
         size = size + problem.terms.region.combined_size(point)
-    margin = _MARGIN * size + (0.0 if error is None else _SAFETY * error)
+    margin = _END_MARGIN * size + (0.0 if error is None else _ERROR_MARGIN_FACTOR * error)
     if not problem.is_separable:
         most = problem.terms.safe_share(q, margin) * np.abs(q)
         return -most, most

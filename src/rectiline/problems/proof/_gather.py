@@ -29,10 +29,10 @@ if TYPE_CHECKING:
 
 _ROUNDS_OF_EXACT_MOVES = 3  # each may push q of other columns outside
 _ROUNDS_OF_SIGNS = 4  # how often columns whose q has a forbidden sign are balanced
-_ALLOWED_SHRINKAGE = 1e-11  # of the multipliers: costs next to nothing
+_ALLOWED_SHRINKAGE = 1e-11  # of the multipliers; the gap hardly grows
 _ROOM_AT_ENDS = 2.0**-36  # by this share multipliers shrink where too few can move
 _SHARE_OF_TOL_FOR_ROOM = 2.0**-4  # shrinking adds about as much to the relative gap
-_ROUNDED_SHARE = 2.0**-46  # of the terms of q: what rounding of multipliers may change
+_ROUNDED_SHARE = 2.0**-46  # relative to the terms of q: change by rounding of multipliers
 _WORK_FOR_ONE_CALL = 2_000_000  # entries times columns; from there on there may be no time for it
 
 

@@ -42,7 +42,7 @@ def row_terms(pair: Pair, balance: Balance, share: float = 1.0, shrunk: float = 
     loss, loss_error, gap, upper = _core.row_terms(
         problem.rows, *measured.arguments, point.sample, share, moves
     )
-    # What the rows pay for that is rounding as well: at most about twice the losses' share of it.
+    # What that costs the rows is rounding as well: at most about twice the losses' share of it.
     gap = max(gap - 2.0 * shrunk * abs(loss), 0.0)
     terms = [Term(gap, upper), *_constraint_terms(measured, point, balance, share)]
     if balance.charge > 0:

@@ -27,8 +27,8 @@ from rectiline.problems.proof._numbers import UNIT, gamma, norm_of
 
 _MOST_ENTRIES_OF_A_FACTOR = 2e8  # 1.6 gigabytes
 _RIDGE = 1e-14  # added to the diagonal of ones, as for dense columns
-_POWER_STEPS = 6  # of the inverse iteration that estimates the smallest eigenvalue
-_SHARES_TO_PROVE = (0.5, 0.1)  # of that estimate
+_INVERSE_ITERATIONS = 6  # that estimate the smallest eigenvalue
+_EIGENVALUE_SHARES_TO_PROVE = (0.5, 0.1)
 
 
 class SparseNormalSystem:
@@ -128,11 +128,11 @@ class SparseNormalSystem:
         if not self._factorise(UNIT):
             return 0.0
         vector, estimate = ones / math.sqrt(order), 0.0
-        for _ in range(_POWER_STEPS):
+        for _ in range(_INVERSE_ITERATIONS):
             vector = equations.solve(vector)
             estimate = 1.0 / float(np.linalg.norm(vector))
             vector *= estimate
-        for shift in (share * estimate for share in _SHARES_TO_PROVE):
+        for shift in (share * estimate for share in _EIGENVALUE_SHARES_TO_PROVE):
             if 0.5 * shift <= formed or not self._factorise(-shift):
                 continue
             missed = gamma(equations.most_terms + 8) * equations.growth

@@ -18,11 +18,11 @@ from rectiline.solvers._base import Budget, Step
 from rectiline.solvers._screening import screened_columns, zero_dual
 from rectiline.solvers.generation._proximal import ProximalMaster
 
-_FEW_COLUMNS = 400
-_OUTER_STEPS = 60
-_INNER_SHARE = 0.2  # of the gap: how accurately the inner problems are solved
-_STALLED = 12  # outer steps without a halving of the gap: time to price
-_STALLS = 8  # rounds of that without new columns: give up
+_FIRST_COLUMNS = 400
+_MOST_OUTER_STEPS = 60
+_INNER_GAP_SHARE = 0.2  # inner problems are solved to this share of the gap
+_OUTER_STEPS_UNTIL_PRICING = 12  # without a halving of the gap
+_MOST_ROUNDS_WITHOUT_COLUMNS = 8
 
 
 @dataclass(slots=True, eq=False)
@@ -58,7 +58,7 @@ def start_curved(
         coef, intercept, constraint = warm.coef, warm.intercept, warm.constraint
         g = warm.sample
         q = form.rows_part(constraint) - form.design.tdot(g)
-    count = d if every_column else min(d, max(_FEW_COLUMNS, n))
+    count = d if every_column else min(d, max(_FIRST_COLUMNS, n))
     chosen = screened_columns(form, q, count)
     support = np.flatnonzero(coef)
     chosen = np.union1d(np.union1d(chosen, support), form.needed_columns)
@@ -95,23 +95,27 @@ def advance_curved(state: CurvedState, budget: Budget) -> Step:
             return Step(done, False)
         if not grew or relative < 3 * state.inner_gap:
             state.inner_gap = max(0.03 * state.inner_gap, 1e-13)
-        if not grew and state.stalls >= _STALLS:
+        if not grew and state.stalls >= _MOST_ROUNDS_WITHOUT_COLUMNS:
             return Step(done, False, exhausted=True)
     return Step(budget.iterations, False)
 
 
 def _solve_restricted(state: CurvedState, target: float, budget: Budget) -> None:
     best, since = np.inf, 0
-    for _ in range(_OUTER_STEPS):
+    for _ in range(_MOST_OUTER_STEPS):
         state.master.outer(budget)
         gap = _restricted_gap(state)
-        state.master.tolerance = min(state.master.tolerance, max(_INNER_SHARE * gap, 1e-10))
+        state.master.tolerance = min(state.master.tolerance, max(_INNER_GAP_SHARE * gap, 1e-10))
         since = 0 if gap < 0.5 * best else since + 1
         best = min(best, gap)
         if gap <= target:
             state.stalls = 0
             return
-        if since >= _STALLED or budget.is_over() or state.master.work > state.patience:
+        if (
+            since >= _OUTER_STEPS_UNTIL_PRICING
+            or budget.is_over()
+            or state.master.work > state.patience
+        ):
             break
     state.stalls += 1
 

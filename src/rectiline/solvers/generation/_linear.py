@@ -25,12 +25,12 @@ from rectiline.solvers.generation._programs import highs_refusal
 from rectiline.solvers.generation._rebuild import rebuilt
 from rectiline.solvers.generation._units import nearest_units, wrong_units
 
-_TOO_MANY = 2.0  # times the wanted units before it is rebuilt without the others
-_PUT_OFF = 1.3
-_SETTLED = 0.1  # relative gap from which on far units are known to be far; before that
-_MANY = 6  # one unit in so many stays
+_UNITS_PER_WANTED_UNIT = 2.0  # a master with more units than this is rebuilt without the others
+_REBUILD_THRESHOLD_GROWTH = 1.3  # factor on that limit after each rebuild
+_SETTLED_GAP = 0.1  # relative gap below which units that are far from their kink can be left out
+_UNITS_PER_KEPT_UNIT = 6  # above that gap one unit in so many is kept at least
 _USABLE = ("optimal", "stalled")  # the point can be priced
-_CONTINUATION = 0.4  # from one strength to the next on the way down
+_STRENGTH_FACTOR = 0.4  # from one strength of the path down to the next
 
 
 @dataclass(slots=True, eq=False)
@@ -46,7 +46,7 @@ class LinearState:
     units_per_round: int
     drops_units: bool
     best_gap: float = np.inf
-    too_many: float = _TOO_MANY
+    too_many: float = _UNITS_PER_WANTED_UNIT
     rounds: int = 0
     started_over: bool = False
     relative_gap: float = np.inf  # of the last round
@@ -117,7 +117,7 @@ def continue_down(state: LinearState, factor: float, rounds: int = 2) -> None:
                 continue
             if status not in _USABLE or not _add(state, *_products(state, state.master.point())):
                 break
-        factor *= _CONTINUATION
+        factor *= _STRENGTH_FACTOR
     state.master.set_factor(1.0)
 
 
@@ -157,13 +157,13 @@ def _drop_units(state: LinearState) -> bool:
         return False
     master = state.master
     wanted = 4 * int(np.count_nonzero(master.lengths)) + state.units_per_round
-    if state.relative_gap > _SETTLED:
-        wanted = max(wanted, state.arguments.size // _MANY)
+    if state.relative_gap > _SETTLED_GAP:
+        wanted = max(wanted, state.arguments.size // _UNITS_PER_KEPT_UNIT)
     if master.units.size <= state.too_many * wanted:
         return False
     near = nearest_units(state.arguments, master.width, wanted)
     state.master = rebuilt(master, state.arguments, near)
-    state.too_many *= _PUT_OFF
+    state.too_many *= _REBUILD_THRESHOLD_GROWTH
     return True
 
 

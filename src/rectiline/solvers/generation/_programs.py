@@ -32,9 +32,9 @@ Block = Any  # a dense block, or a CSR one where X is sparse
 
 LOW, BASIC, HIGH, FREE = range(4)  # statuses in a basis
 
-_MANY = 0.1  # share of the entries that are stored, from which on zeros are, too
-_MOST_STEPS = 100  # per row and column
-_TOLERANCE = 1e-9  # of primal and dual feasibility; HiGHS allows 1e-10
+_DENSE_SHARE_OF_ENTRIES = 0.1  # from this share of stored entries on, columns are stored dense
+_MOST_STEPS_PER_ROW_AND_COLUMN = 100
+_FEASIBILITY_TOLERANCE = 1e-9  # primal and dual; HiGHS allows 1e-10
 _NEEDED = "linear programs with constraints, bounds other than zero or a sparse X need highspy"
 
 
@@ -110,8 +110,8 @@ class LinearProgram(_Program):
             ("output_flag", False),
             ("presolve", "off"),
             ("solver", "simplex"),
-            ("primal_feasibility_tolerance", _TOLERANCE),
-            ("dual_feasibility_tolerance", _TOLERANCE),
+            ("primal_feasibility_tolerance", _FEASIBILITY_TOLERANCE),
+            ("dual_feasibility_tolerance", _FEASIBILITY_TOLERANCE),
         ):
             model.setOptionValue(option, value)
         model.changeObjectiveSense(self._lib.ObjSense.kMaximize)
@@ -253,7 +253,7 @@ class BoxedProgram(_Program):
 
         After "stalled" the multipliers are feasible, but nothing shows that they are the best.
         """
-        most = _MOST_STEPS * (self.n_rows + self.n_columns)
+        most = _MOST_STEPS_PER_ROW_AND_COLUMN * (self.n_rows + self.n_columns)
         before = self._model.n_steps
         status = self._model.solve(most, seconds, work)
         self.n_steps += self._model.n_steps - before
@@ -288,8 +288,11 @@ def _dense(values: Block) -> NDArray[np.float64]:
 
 
 def is_mostly_zeros(design: Design) -> bool:
-    """Whether it pays to leave out the zeros of X."""
-    return design.is_sparse and design.n_stored < _MANY * design.n_samples * design.n_features
+    """Whether leaving out the zeros of X saves time."""
+    return (
+        design.is_sparse
+        and design.n_stored < _DENSE_SHARE_OF_ENTRIES * design.n_samples * design.n_features
+    )
 
 
 def is_boxed(form: LinearProgramForm) -> bool:

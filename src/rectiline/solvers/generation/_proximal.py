@@ -40,12 +40,12 @@ from rectiline.solvers._base import Budget
 from rectiline.solvers._screening import spread_of_arguments
 from rectiline.solvers.generation._blocks import below, row_norms
 
-_GROWTH = 2.0
-_LARGEST = 1e7
-_NEWTON_STEPS = 20
-_EASY = 8
-_RETREAT = 5.0
-_TOO_FEW = 1
+_STEP_GROWTH = 2.0  # of the proximal step after an easy inner problem
+_LARGEST_STEP_GROWTH = 1e7  # in all, relative to the first step
+_MOST_NEWTON_STEPS = 20
+_NEWTON_STEPS_OF_EASY_PROBLEM = 8
+_STEP_REDUCTION = 5.0  # after an inner problem that was not solved
+_NEWTON_STEPS_OF_LOOSE_TOLERANCE = 1  # with so few, the tolerance asked for nothing
 _LEAST_TOLERANCE = 1e-10
 
 
@@ -167,15 +167,21 @@ class ProximalMaster:
             self.step,
             self.room,
             self.tolerance,
-            _NEWTON_STEPS,
+            _MOST_NEWTON_STEPS,
             budget.left(),
         )
-        if taken <= _TOO_FEW:  # as good as nothing was asked for
+        if taken <= _NEWTON_STEPS_OF_LOOSE_TOLERANCE:  # as good as nothing was asked for
             self.tolerance = max(0.3 * self.tolerance, _LEAST_TOLERANCE)
-        hard = taken == _NEWTON_STEPS
-        factor = _GROWTH if taken < _EASY else 1.0 / _RETREAT if hard else 1.0
-        self.step = min(self.step * factor, _LARGEST * self._first_step)
-        self.room = min(self.room * factor, _LARGEST * self._first_room)
+        hard = taken == _MOST_NEWTON_STEPS
+        factor = (
+            _STEP_GROWTH
+            if taken < _NEWTON_STEPS_OF_EASY_PROBLEM
+            else 1.0 / _STEP_REDUCTION
+            if hard
+            else 1.0
+        )
+        self.step = min(self.step * factor, _LARGEST_STEP_GROWTH * self._first_step)
+        self.room = min(self.room * factor, _LARGEST_STEP_GROWTH * self._first_room)
 
     def _slopes(self) -> Vector:
         weights: Vector = self._sign * self.dual

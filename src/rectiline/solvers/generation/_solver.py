@@ -26,11 +26,12 @@ from rectiline.solvers.generation._programs import highs_refusal, is_boxed, is_m
 from rectiline.solvers.generation._start import restart_linear, start_linear
 from rectiline.solvers.interior import Interior, InteriorState
 
-_LOST_STEPS = 4  # simplex steps per sample after which sign vectors of groups look hopeless
-_ROUGH_GAP = 1e-3  # of a solution that only serves as a start
-_MANY_SAMPLES = 50  # times the columns: then a subsample is a good start
-_WIDE_SORTED = 10  # columns per row: with more, long levels of a Slope make the program too large
-_LONG_LEVEL = 0.2  # coefficients per row in a level of a Slope (100 x 20,000 with 10: linear)
+_HOPELESS_STEPS_PER_SAMPLE = 4  # simplex steps after which sign vectors of groups are given up
+_START_GAP = 1e-3  # relative gap of a solution that only serves as a start
+_ROWS_PER_COLUMN_FOR_SUBSAMPLE = 50  # with more rows, a subsample is a good start
+_COLUMNS_PER_ROW_OF_WIDE_SLOPE = 10  # with more, long levels of a Slope make the program too large
+# 100 x 20,000 with 10 in a level is still solved as a linear program.
+_COEFFICIENTS_PER_ROW_OF_LONG_LEVEL = 0.2
 _INTERIOR = Interior(digits=16)
 _MASTERS = ("auto", "linear", "second_order")
 _STARTS = ("auto", "path", "subsample")
@@ -132,7 +133,7 @@ class Generation:
             return None
         linear = LinearProgramForm(problem)
         state = start_linear(linear, None, self.plan(linear), seed)
-        advance_linear(state, Budget(50, time_left(), _ROUGH_GAP))
+        advance_linear(state, Budget(50, time_left(), _START_GAP))
         return state.point
 
     def restart(self, state: GenerationState, form: CompositeForm) -> GenerationState | None:
@@ -171,7 +172,7 @@ class Generation:
         samples = n_units > 1000 if self.samples is None else self.samples
         start = self.start_with
         if start == "auto":
-            start = "subsample" if n > max(_MANY_SAMPLES * d, 2000) else "path"
+            start = "subsample" if n > max(_ROWS_PER_COLUMN_FOR_SUBSAMPLE * d, 2000) else "path"
         units = self.samples_per_round
         if units is None:
             units = max(n_units // (10 if is_mostly_zeros(form.design) else 50), 400)
@@ -195,7 +196,7 @@ class Generation:
             step = advance_linear(engine, replace(budget, iterations=1))
             if step.reached or step.exhausted or budget.is_over():
                 return step._replace(iterations=done)
-            if engine.is_lost(_LOST_STEPS):
+            if engine.is_lost(_HOPELESS_STEPS_PER_SAMPLE):
                 if self.patience < np.inf:  # another solver waits
                     return Step(done, False, exhausted=True, impatient=True)
                 state.engine = self._without_sign_vectors(state.form)
@@ -211,9 +212,9 @@ class Generation:
 def _has_long_levels(form: LinearProgramForm) -> bool:
     """Whether X is wide and the larger strengths of a Slope fall on many coefficients."""
     n = form.design.n_samples
-    if form.levels is None or form.design.n_features <= _WIDE_SORTED * n:
+    if form.levels is None or form.design.n_features <= _COLUMNS_PER_ROW_OF_WIDE_SLOPE * n:
         return False
-    return bool((form.levels.n_largest > _LONG_LEVEL * n).any())
+    return bool((form.levels.n_largest > _COEFFICIENTS_PER_ROW_OF_LONG_LEVEL * n).any())
 
 
 def _differ_in_strength(new: CompositeForm, old: CompositeForm) -> bool:

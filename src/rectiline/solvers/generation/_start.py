@@ -25,10 +25,11 @@ from rectiline.solvers.generation._units import nearest_units
 if TYPE_CHECKING:
     from rectiline.solvers.generation._solver import Generation
 
-_SMALLEST_SAMPLE = 800  # subsamples of this size are solved whole
-_PATH_START = 0.4  # of the strength at which the coefficients become zero
-_LESS_PATIENCE = 0.5  # with a subsample than with everything
-_ROUGH_GAP = 1e-2  # a subsample is not worth more accuracy than its sampling error
+_SAMPLES_SOLVED_WHOLE = 800  # a subsample up to this size is not sampled again
+# Where a path starts; at the largest strength all coefficients are zero.
+_FIRST_SHARE_OF_LARGEST_STRENGTH = 0.4
+_PATIENCE_SHARE_OF_SUBSAMPLES = 0.5  # relative to the work allowed on all samples
+_SUBSAMPLE_GAP = 1e-2  # relative; a smaller one would be below the sampling error
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -80,7 +81,7 @@ def start_linear(
     )
     if goes_down:
         share = form.shrink_factor(_without(guess.q, form.free_columns))
-        continue_down(state, _PATH_START / max(share, 1e-6))
+        continue_down(state, _FIRST_SHARE_OF_LARGEST_STRENGTH / max(share, 1e-6))
     return state
 
 
@@ -120,11 +121,16 @@ def _subsample_guess(
     if not form.weight[samples].any():
         return Guess(np.zeros(q.size), intercept, q)
     part = form.on_samples(samples)
-    few = samples.size <= _SMALLEST_SAMPLE
+    few = samples.size <= _SAMPLES_SOLVED_WHOLE
     start = "path" if few else "subsample"
-    less = replace(plan, start_with=start, samples=not few, patience=_LESS_PATIENCE * plan.patience)
+    less = replace(
+        plan,
+        start_with=start,
+        samples=not few,
+        patience=_PATIENCE_SHARE_OF_SUBSAMPLES * plan.patience,
+    )
     state = start_linear(part, None, less, seed + 1)
-    advance_linear(state, Budget(50, time_left(), _ROUGH_GAP))
+    advance_linear(state, Budget(50, time_left(), _SUBSAMPLE_GAP))
     found = state.point
     image = form.rows_part(found.constraint) - part.design.tdot(found.sample)
     return Guess(found.coef, found.intercept, image, lost=state.master.patience <= 0.0)

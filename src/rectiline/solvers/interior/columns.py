@@ -23,18 +23,18 @@ from rectiline.solvers.interior.method import Method, Verdict
 
 __all__ = ["WorkingColumns", "generates_columns"]
 
-_FROM = 1000  # columns of sparse data from which on they are generated
-_FIRST = 200  # columns to begin with; 100 to 300 take about as long on tf-idf data
-_NEAR = 0.8  # of its strength, from which on a column joins along with those above it
-_GROWTH = 0.5  # of the working set: most columns that join at once
-_INSIDE = 0.95  # of its strength: most of the dual of a column that joins
+_COLUMNS_TO_GENERATE = 1000  # from this many columns of sparse data on they are generated
+_FIRST_COLUMNS = 200  # 100 to 300 take about as long on tf-idf data
+_JOINING_RATIO = 0.8  # slope over strength from which on a column joins with the violated ones
+_MOST_GROWTH_SHARE = 0.5  # of the working set at once
+_MOST_FIRST_DUAL_SHARE = 0.95  # dual of a column that joins, relative to its strength
 
 
 def generates_columns(form: EpigraphForm) -> bool:
     """Whether columns are generated: many sparse ones, each with a price and nothing else."""
     problem = form.problem
     plain = problem.is_separable and form.columns.is_plain_l1 and not form.n_constraints
-    many = form.design.is_sparse and form.design.n_features >= _FROM
+    many = form.design.is_sparse and form.design.n_features >= _COLUMNS_TO_GENERATE
     return plain and many and bool((form.columns.l1 > 0).all())
 
 
@@ -61,7 +61,7 @@ class WorkingColumns:
         else:
             g, support = warm.sample, np.flatnonzero(warm.coef)
         ratio = np.abs(form.design.tdot(g)) / form.columns.l1
-        columns = np.union1d(largest(ratio, _FIRST, -np.inf), support)
+        columns = np.union1d(largest(ratio, _FIRST_COLUMNS, -np.inf), support)
         return cls(form, columns, _on_columns(form, columns), most_columns, proximal)
 
     def spread(self, point: FormPoint) -> FormPoint:
@@ -75,7 +75,7 @@ class WorkingColumns:
 
         `sample` are the multipliers of the samples. The certificate shrinks all multipliers by as
         much as the worst column exceeds its strength. Columns that join late cost the more steps
-        the smaller the products have become: one pass over X after each step pays.
+        the smaller the products have become: one pass over X after each step is worth its time.
         """
         self.q = self.form.design.tdot(sample)
         self.ratio = np.abs(self.q) / self.form.columns.l1
@@ -88,9 +88,9 @@ class WorkingColumns:
         room = self.most_columns - self.columns.size
         if self.excess == 0.0 or room <= 0:
             return method
-        most = min(max(int(_GROWTH * self.columns.size), 1), room)
+        most = min(max(int(_MOST_GROWTH_SHARE * self.columns.size), 1), room)
         old = self.columns
-        self.columns = np.union1d(old, largest(self.ratio, most, _NEAR))
+        self.columns = np.union1d(old, largest(self.ratio, most, _JOINING_RATIO))
         self.part = _on_columns(self.form, self.columns)
         new_method = Method(self.part, 16, self.proximal, is_part=True)
         _continue(new_method, method, np.searchsorted(self.columns, old), self.q[self.columns])
@@ -113,7 +113,7 @@ def _continue(method: Method, old: Method, place: Indices, q: Vector) -> None:
     # A column that joins balances the rows as far as its strength allows.
     pulled = q * program.scales.column * program.unit
     y, sides = np.zeros(program.row.size), np.zeros((4, program.row.size))
-    y[units] = np.clip(-pulled, -_INSIDE * caps, _INSIDE * caps)
+    y[units] = np.clip(-pulled, -_MOST_FIRST_DUAL_SHARE * caps, _MOST_FIRST_DUAL_SHARE * caps)
     sides[0, units], sides[2, units] = y[units] + caps, caps - y[units]
     sides[1, units], sides[3, units] = mean / sides[0, units], mean / sides[2, units]
     # All units but prices are those of the samples, which come first in both programs.

@@ -27,15 +27,17 @@ __all__ = [
 
 LARGEST_SYSTEM = 8_000  # rows of a dense matrix to factorise: half a gigabyte
 _LARGEST_SPARSE_SYSTEM = 1_000_000
-_MOST_COMPILED_PRODUCTS = 3e6  # of a step, up to which calls of a library cost more than they save
-_STEPS = 10  # that a program takes, about
+# Per step; beyond, calls of a library are faster than the compiled loops.
+_MOST_COMPILED_PRODUCTS = 3e6
+_EXPECTED_STEPS = 10
 _COLUMNS_PER_STEADY_ROW = 1.7  # up to which a factor of the columns is as fast
 _PROXIMAL_OF_32_DIGITS = 1e-20
-_ENTRIES_TO_COUNT = 1_000_000  # of arrays whose zeros are counted
-_LEAST_SPARSE_WIDTH = 200  # columns from which on a sparse factor can pay
+_LEAST_ENTRIES_TO_COUNT_ZEROS = 1_000_000  # of an array
+_LEAST_SPARSE_WIDTH = 200  # columns from which on a sparse factor can save time
 _CONSTRAINTS_PER_DATA = 4  # stored entries, up to which sparse systems bear rows of constraints
-_SPARSE_FILL = 0.1  # share of the entries of a factor up to which it does
-_VIOLATION = 1e-8  # in units where rows have norm one; the certificate repairs this much
+# Share of the entries of a factor up to which it is faster than a dense one.
+_MOST_SPARSE_FILL = 0.1
+_FEASIBLE_VIOLATION = 1e-8  # where rows have norm one; the certificate repairs this much
 
 
 class Verdict(NamedTuple):
@@ -54,7 +56,7 @@ class Verdict(NamedTuple):
 
     def meets(self, target: float) -> bool:
         """Whether the pair looks good enough; small violations are repaired by the certificate."""
-        return self.relative_gap <= target and self.violation <= _VIOLATION
+        return self.relative_gap <= target and self.violation <= _FEASIBLE_VIOLATION
 
 
 class Method:
@@ -118,7 +120,7 @@ def sparse_equations(rows: ProgramRows) -> Any:
     if rows.width < _LEAST_SPARSE_WIDTH or known is None:
         return None
     is_known = not (rows.data.intercept or rows.matrix.shape[0])
-    most = np.inf if rows.width > LARGEST_SYSTEM else _SPARSE_FILL * float(rows.width) ** 2
+    most = np.inf if rows.width > LARGEST_SYSTEM else _MOST_SPARSE_FILL * float(rows.width) ** 2
     sparse = _core.NormalEquations(*rows.compressed(), rows.width, not is_known)
     if is_known:
         sparse.adopt(known)
@@ -158,7 +160,7 @@ def step_work(form: EpigraphForm, is_steady: bool = False) -> float:
     width = float(form.n_columns + form.fit_intercept)
     rows = form.design.n_samples + form.n_constraints
     size, many = (rows, width) if 2 * rows < width else (width, rows)
-    times = 1.0 / _STEPS if is_steady else 1.0
+    times = 1.0 / _EXPECTED_STEPS if is_steady else 1.0
     entries = ((form.design, times), (form.constraint_design, 1.0))
     squares = sum(times * float(_n_entries(design)) ** 2 for design, times in entries)
     return 0.5 * squares / max(many, 1) + size**3 / 6.0
@@ -167,5 +169,5 @@ def step_work(form: EpigraphForm, is_steady: bool = False) -> float:
 def _n_entries(design: Design) -> int:
     """Return how many entries are not zero, as far as counting them takes no time."""
     stored = design.n_stored
-    is_counted = not design.is_sparse and stored <= _ENTRIES_TO_COUNT
+    is_counted = not design.is_sparse and stored <= _LEAST_ENTRIES_TO_COUNT_ZEROS
     return int(np.count_nonzero(design.X)) if is_counted else stored

@@ -31,9 +31,11 @@ __all__ = ["UnitProgram", "build"]
 # Stiffness of a free multiplier. Its row is met up to this much times the move of the multiplier,
 # so the next step meets it to the square. On other rows it keeps weights from being too large.
 _STIFFNESS = 1e-9
-_STIFFNESS_OF_32_DIGITS = 1e-12  # of free multipliers; the others need none
-_ROOM_OF_32_DIGITS = 10.0  # times that of 16: more keeps thin constraints from being met early
-_FULL = 0.5  # share of stored entries from which on a sparse design becomes an array
+_STIFFNESS_OF_32_DIGITS = 1e-12  # for free multipliers only
+# Relative to 16 digits; more room keeps thin constraints from being met early.
+_ROOM_FACTOR_OF_32_DIGITS = 10.0
+# Share of stored entries from which on a sparse design becomes an array.
+_DENSE_SHARE_OF_ENTRIES = 0.5
 _CLEARLY_ZERO = 1e-6  # a multiplier relative to its row's slack
 
 
@@ -161,7 +163,7 @@ def build(form: EpigraphForm, digits: int = 16) -> UnitProgram:
     data.is_steady = not has_end[row < n].any()
     if digits == 32:
         numbers[4] = np.where(~has_end & (numbers[3] == 0.0), _STIFFNESS_OF_32_DIGITS, 0.0)
-        numbers[5] *= _ROOM_OF_32_DIGITS
+        numbers[5] *= _ROOM_FACTOR_OF_32_DIGITS
     return UnitProgram(
         form=form,
         scales=scales,
@@ -186,7 +188,7 @@ def _stored(design: Design, active: Indices | slice) -> Design:
     """
     if not isinstance(active, slice):
         design = Design(design.by_rows.X[active])
-    full = design.n_stored >= _FULL * design.n_samples * design.n_features
+    full = design.n_stored >= _DENSE_SHARE_OF_ENTRIES * design.n_samples * design.n_features
     return as_design(design.X.toarray()) if design.is_sparse and full else design
 
 

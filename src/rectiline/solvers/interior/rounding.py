@@ -19,18 +19,18 @@ from rectiline.solvers.interior.program import UnitProgram
 
 __all__ = ["is_nothing", "rounded"]
 
-_NOTHING = 1e-9  # an objective so small that it may be nothing
-_SHARES = (1.0, 1e-2, 1e-4)  # how clear the duals have to be, tried in turn
-_VISIBLE = 1e-2  # a coefficient in units of the program: all may be smaller, and zero then
-_NEGLIGIBLE = (1e-4, 1e-5, 1e-7, 1e-9)  # sizes relative to the largest coefficient, tried in turn
+_NEGLIGIBLE_OBJECTIVE = 1e-9  # an objective so small that zero may be optimal
+_CLARITY_SHARES = (1.0, 1e-2, 1e-4)  # how clear the duals have to be, tried in turn
+_VISIBLE_COEFFICIENT = 1e-2  # in units of the program; if all are smaller, zeros are tried
+_NEGLIGIBLE_SHARES = (1e-4, 1e-5, 1e-7, 1e-9)  # relative to the largest coefficient, tried in turn
 
 
 def is_nothing(program: UnitProgram, core: Any) -> Vector | None:
     """Return zero coefficients if they cost nothing: then no relative gap is small but theirs."""
-    if Verdict.of(core).size > _NOTHING:
+    if Verdict.of(core).size > _NEGLIGIBLE_OBJECTIVE:
         return None
     x = _without(core.point()[0], slice(0, program.form.n_columns))
-    return x if Verdict(*core.judge(x)).meets(0.0) else None
+    return x if Verdict(*core.evaluate(x)).meets(0.0) else None
 
 
 def rounded(program: UnitProgram, core: Any, allowed: float) -> tuple[Vector | None, bool]:
@@ -44,7 +44,7 @@ def rounded(program: UnitProgram, core: Any, allowed: float) -> tuple[Vector | N
     tried = False
     for candidate in _candidates(program, core):
         tried = True
-        if Verdict(*core.judge(candidate)).meets(allowed):
+        if Verdict(*core.evaluate(candidate)).meets(allowed):
             return candidate, True
     return None, not tried
 
@@ -58,7 +58,7 @@ def _candidates(program: UnitProgram, core: Any) -> Iterator[Vector]:
         size = np.abs(x[priced])
         size = size / max(float(size.max()), np.finfo(float).tiny)
         room = np.minimum(sides[0][units], sides[2][units]) / program.units[2][units]
-        for share in _SHARES:
+        for share in _CLARITY_SHARES:
             zero = priced[size < share * room]
             if zero.size:
                 yield _without(x, zero)
@@ -69,11 +69,11 @@ def _candidates(program: UnitProgram, core: Any) -> Iterator[Vector]:
     arrows = Arrows.of(program)
     if arrows is not None:
         x = arrows.snapped(x, core.sides(), Verdict.of(core).mean_product)
-    for share in _NEGLIGIBLE:
+    for share in _NEGLIGIBLE_SHARES:
         zero = np.zeros(x.size, dtype=bool)
         for part in (slice(0, d), slice(d, width)):
             size = np.abs(x[part])
-            zero[part] = size <= share * max(float(np.max(size)), _VISIBLE)
+            zero[part] = size <= share * max(float(np.max(size)), _VISIBLE_COEFFICIENT)
         if zero.any():
             yield _without(x, zero)
 

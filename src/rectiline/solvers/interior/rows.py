@@ -18,7 +18,7 @@ from rectiline.problems.forms import EpigraphForm
 
 __all__ = ["BoxedRows", "DataRows", "ProgramRows", "opposites", "scaled"]
 
-_FULL, _MOST_ENTRIES = 0.1, 2e7  # share of entries, and entries, of rows that become an array
+_DENSE_SHARE_OF_ENTRIES, _MOST_DENSE_ENTRIES = 0.1, 2e7  # rows within both limits become an array
 
 
 class DataRows:
@@ -175,7 +175,7 @@ class ProgramRows:
 class BoxedRows(NamedTuple):
     """Rows of constraints and of an epigraph, over all columns but the intercept, not scaled.
 
-    Each of them pays ``max over low <= y <= high of y (row x + offset)``: inequalities come first,
+    Each of them costs ``max over low <= y <= high of y (row x + offset)``: inequalities come first,
     then equalities, rows of the epigraph that must not be negative, and rows with a cap.
     """
 
@@ -250,4 +250,4 @@ def _entries(matrix: Any) -> tuple[Any, Any, Vector]:
 
 def _is_nearly_full(matrix: Any) -> bool:
     entries = float(matrix.shape[0]) * matrix.shape[1]
-    return bool(entries <= _MOST_ENTRIES and matrix.nnz >= _FULL * entries)
+    return bool(entries <= _MOST_DENSE_ENTRIES and matrix.nnz >= _DENSE_SHARE_OF_ENTRIES * entries)

@@ -72,7 +72,7 @@ class Samples:
     weight: Vector
     direction: Vector
     offset: Vector
-    index: NDArray[np.uint8] | None  # which loss each of them pays, if there are several
+    index: NDArray[np.uint8] | None  # which loss each of them has, if there are several
     losses: list[list[Shape]]
     constant: float  # what the losses' constants add to the objective
 

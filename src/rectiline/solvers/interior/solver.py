@@ -45,9 +45,9 @@ _LOOSE, _SAFETY_IF_LOOSE = 1e-4, 0.8  # the less so the larger it is
 _ROUNDING_SAFETY = 0.7  # share of the target that exact zeros may use up
 _MOST_POLISHING_STEPS = 3  # further ones for the sake of exact zeros
 _PATIENCE = {16: 8, 32: 30}  # steps without progress, by digits
-_GROWTH = 1.5  # times the longest step before, which counts as progress
+_LONGER_STEP_FACTOR = 1.5  # a step this much longer than the longest before counts as progress
 _LEAST_PRODUCT = 1e-20  # mean products below this cannot make the gap smaller
-_MOST_PRODUCTS_OF_32_DIGITS = 2.5e7  # of a step: some 40 milliseconds
+_MOST_PRODUCTS_OF_32_DIGITS = 2.5e7  # per step: a few tenths of a second
 
 
 @dataclass(slots=True, eq=False)
@@ -65,7 +65,7 @@ class InteriorState:
     longest: float = 0.0  # step since then
     idle: int = 0  # steps since then, or since steps grew
 
-    def judge(self) -> Verdict:
+    def evaluate(self) -> Verdict:
         """Return the verdict on the pair, and note it; columns may join that it asks for."""
         verdict = Verdict.of(self.method.core)
         if self.working is not None:
@@ -88,7 +88,7 @@ class InteriorState:
         if _LEAST_PRODUCT < products < 0.5 * self.mark[0] or residual < 0.5 * self.mark[1]:
             self.idle, self.mark, self.longest = 0, (products, residual), step
         # Steps that grow are on their way out of a corner, however short they are as yet.
-        if self.is_best or step > _GROWTH * self.longest:
+        if self.is_best or step > _LONGER_STEP_FACTOR * self.longest:
             self.idle, self.longest = 0, max(step, self.longest)
 
     def is_stuck(self, moved: bool) -> bool:
@@ -217,7 +217,7 @@ class Interior:
             if left <= 0.0:
                 break
             moved = state.method.step(left)
-            verdict = state.judge()
+            verdict = state.evaluate()
             reached = verdict.meets(_safe(budget.relative_gap))
             reached = reached or is_nothing(state.method.program, state.method.core) is not None
             if reached and not state.round_off(budget.relative_gap) and moved:

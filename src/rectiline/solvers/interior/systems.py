@@ -30,7 +30,8 @@ Solved = tuple[Vector, Vector | None]
 __all__ = ["DenseColumns", "DenseRows", "FactorError", "add_square", "cholesky"]
 
 _LARGEST_PROXIMAL = 1e-2  # beyond this a system that cannot be factorised is given up
-_EXPLICIT = 1e-2  # columns whose diagonal is a smaller share of the usual one are kept explicit
+# Columns with a smaller share of the usual diagonal are kept explicit.
+_EXPLICIT_DIAGONAL_SHARE = 1e-2
 
 
 class FactorError(ArithmeticError):
@@ -134,7 +135,7 @@ class DenseRows(_System):
             return self.arrows.others
         place = min(self.weight.size, diagonal.size - 1)
         usual = np.partition(diagonal, place)[place]
-        return np.flatnonzero(diagonal < _EXPLICIT * usual)
+        return np.flatnonzero(diagonal < _EXPLICIT_DIAGONAL_SHARE * usual)
 
     def _kernel(self) -> Matrix:
         """Return ``R D^-1 R'`` of the wide rows."""

@@ -7,11 +7,12 @@ from numpy.typing import NDArray
 
 from rectiline._typing import Matrix, Vector
 
-_TRUST = 1e-13  # share of the largest eigenvalue below which a direction of the fit is noise
-_BLOCK = 1 << 16  # entries handled at a time
-_LARGE = 1 << 18  # entries from which the memory is kept short and in single precision
-_SHORT = 2
-_FIRST = 3  # differences to wait for; combinations of fewer mostly do not help
+# Directions of the fit below this share of the largest eigenvalue are noise.
+_NOISE_EIGENVALUE_SHARE = 1e-13
+_BLOCK_ENTRIES = 1 << 16
+_ENTRIES_FOR_SHORT_MEMORY = 1 << 18  # from which on few differences are kept, in single precision
+_SHORT_MEMORY = 2
+_FIRST_DIFFERENCES = 3  # combinations of fewer mostly do not help
 
 
 class Anderson:
@@ -31,8 +32,8 @@ class Anderson:
     """
 
     def __init__(self, memory: int, n_fitted: int) -> None:
-        is_large = n_fitted > _LARGE
-        self.memory = min(memory, _SHORT) if is_large else memory
+        is_large = n_fitted > _ENTRIES_FOR_SHORT_MEMORY
+        self.memory = min(memory, _SHORT_MEMORY) if is_large else memory
         self.n_fitted = n_fitted
         self.kind = np.float32 if is_large else np.float64
         self.count = 0
@@ -59,22 +60,22 @@ class Anderson:
         k = min(self.count, self.memory)
         right = self._note(point, image, slot)[:k]
         np.subtract(image, before, out=self.images[slot], casting="same_kind")
-        if k < min(_FIRST, self.memory):
+        if k < min(_FIRST_DIFFERENCES, self.memory):
             return None
         shares = _fit(self.gram[:k, :k], right)
         if not np.isfinite(shares).all():
             return None
         combined = np.empty_like(image)
-        for first in range(0, image.size, _BLOCK):
-            part = slice(first, first + _BLOCK)
+        for first in range(0, image.size, _BLOCK_ENTRIES):
+            part = slice(first, first + _BLOCK_ENTRIES)
             np.subtract(image[part], shares @ self.images[:k, part], out=combined[part])
         return combined
 
     def _note(self, point: Vector, image: Vector, slot: int) -> Vector:
         """Enter the newest difference of residuals; return the products with the residual."""
         products, right = np.zeros(self.memory + 1), np.zeros(self.memory + 1)
-        for first in range(0, self.n_fitted, _BLOCK):
-            part = slice(first, min(first + _BLOCK, self.n_fitted))
+        for first in range(0, self.n_fitted, _BLOCK_ENTRIES):
+            part = slice(first, min(first + _BLOCK_ENTRIES, self.n_fitted))
             now = image[part] - point[part]
             rows = self.residuals[:, part]
             np.subtract(now, rows[-1], out=rows[slot], casting="same_kind")
@@ -94,7 +95,7 @@ def _fit(gram: Matrix, right: Vector) -> Vector:
     """Solve ``gram c = right`` with directions at the level of rounding left out."""
     scale = np.sqrt(np.maximum(np.diag(gram), 1e-300))
     values, vectors = np.linalg.eigh(gram / scale[:, None] / scale)
-    kept = values > _TRUST * values[-1]
+    kept = values > _NOISE_EIGENVALUE_SHARE * values[-1]
     inner = (vectors.T @ (right / scale))[kept] / values[kept]
     solution: Vector = (vectors[:, kept] @ inner) / scale
     return solution

@@ -1,6 +1,6 @@
 """The step of `bcd` for problems with a common part u_0: minimise over u_0 as well.
 
-For a fixed subspace let ``phi_t(u_0)`` be what task t pays at best for ``u_t = u_0 + v_t``. The
+For a fixed subspace let ``phi_t(u_0)`` be the least cost of task t for ``u_t = u_0 + v_t``. The
 sum over the tasks is convex and differentiable with gradient ``-strength S^-1 sum_t v_t``.
 Alternating between u_0 and the tasks crawls when the tasks are held together tightly, so u_0 takes
 (semismooth) Newton steps: rows on a kink hold their prediction, rows on a curved piece resist by
@@ -18,8 +18,9 @@ from rectiline.solvers.multitask._blocks import Block, Space, Steps
 from rectiline.solvers.multitask._held import Held
 
 _NEWTON_STEPS = 12
-_LARGEST = 3000  # columns up to which the d x d Newton matrix is formed
-_DAMPING = 1e-8  # of the metric of the tasks: 1 is about the plain mean, 0 a full Newton step
+_MOST_COLUMNS_FOR_MATRIX = 3000  # up to which the d x d Newton matrix is formed
+# Relative to the metric of the tasks: 1 is about the plain mean, 0 a full Newton step.
+_DAMPING_SHARE = 1e-8
 
 
 def joint_step(
@@ -33,9 +34,9 @@ def joint_step(
     held, enough = Held.of(problem, space), 0.1 * gap
     common = near.coef.mean(axis=1)
     block, value = _around(steps, near, held, common, enough)
-    if problem.n_features > _LARGEST:
+    if problem.n_features > _MOST_COLUMNS_FOR_MATRIX:
         return block
-    damping, matrix = _DAMPING, None
+    damping, matrix = _DAMPING_SHARE, None
     for _ in range(_NEWTON_STEPS):
         slope = held.metric @ np.sum(block.coef - common[:, None], axis=1)
         if matrix is None:
@@ -47,18 +48,18 @@ def joint_step(
         trial, trial_value = _around(steps, block, held, common + move, enough)
         if trial_value <= value - 0.1 * promised + 0.1 * enough:
             common, block, value, matrix = common + move, trial, trial_value, None
-            damping = max(_DAMPING, 0.1 * damping)
+            damping = max(_DAMPING_SHARE, 0.1 * damping)
         elif damping >= 1.0:
             break
         else:
-            damping = min(1.0, 30.0 * damping) if damping > _DAMPING else 1e-4
+            damping = min(1.0, 30.0 * damping) if damping > _DAMPING_SHARE else 1e-4
     return block
 
 
 def _around(
     steps: Steps, near: Block, held: Held, common: Vector, gap: float
 ) -> tuple[Block, float]:
-    """Return the answers of the tasks for a given common part, and what they pay in all."""
+    """Return the answers of the tasks for a given common part, and their total cost."""
     start = np.broadcast_to(common[:, None], near.coef.shape)
     block = steps.step(near, held, start, gap)
     return block, steps.loss(block.coef, block.intercept) + held.charge(block.coef - start)

@@ -23,7 +23,7 @@ from rectiline.solvers.multitask.bcd import BCD
 
 Start = tuple[Matrix, Vector, list[DualPoint] | None]
 
-_EXACT = 1e-12  # relative gap that the sum over exact tasks may have
+_EXACT_GAP = 1e-12  # relative gap that the sum over exactly solved tasks may have
 SOLVERS: dict[str, Any] = {"bcd": BCD}
 
 
@@ -242,7 +242,7 @@ def _polish_tasks(run: Run) -> None:
         columns.append(step.coef(found.coef))
         levels.append(found.intercept)
         duals.append(found.dual)
-    allowed = max(run.best.certificate.relative_gap, _EXACT)
+    allowed = max(run.best.certificate.relative_gap, _EXACT_GAP)
     run.best.replace(np.column_stack(columns), np.array(levels), duals, allowed)
     run.reasons.append("polish: every task by itself")
     run.report("polish")

@@ -14,7 +14,7 @@ from rectiline.solvers.multitask._blocks import Block, Steps, TaskSteps
 from rectiline.solvers.multitask._least_squares import LeastSquaresSteps
 
 _MOST_PASSES = 8  # between two certificates, where a pass is a closed form
-_ROUNDING = 1e-14  # of the objective: gaps below this ask nothing more of the tasks
+_ROUNDING_GAP_SHARE = 1e-14  # relative to the objective: smaller gaps ask nothing more of the tasks
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -52,7 +52,7 @@ def passes(problem: MultiTaskProblem, steps: Steps, budget: Budget) -> Iterator[
     """Yield the certified gap once for each pass that the budget allows."""
     steps.clock = budget.clock
     size = abs(problem.loss_at_zero) if budget.objective is None else abs(budget.objective)
-    gap = max(min(budget.gap, size), _ROUNDING * size, math.ulp(0.0))
+    gap = max(min(budget.gap, size), _ROUNDING_GAP_SHARE * size, math.ulp(0.0))
     for done in range(min(budget.iterations, _MOST_PASSES if problem.is_quadratic else 1)):
         if done and budget.is_over():
             return

@@ -1,6 +1,6 @@
-"""What the tasks pay while the subspace is held, and how one resists a common move of all.
+"""Costs of the tasks while the subspace is held, and the curvature of one in a common move of all.
 
-With the subspace fixed let ``phi(u_0)`` be what a task pays at best for ``u = u_0 + v``. Rows on a
+With the subspace fixed let ``phi(u_0)`` be the least cost of a task for ``u = u_0 + v``. Rows on a
 kink hold their prediction, rows on a curved piece resist by their curvature, active constraints do
 not give way. With X these rows, ``1/D`` how far each gives way and ``K = X S X' / strength``:
 
@@ -37,7 +37,7 @@ class Held:
         return cls(space, problem.penalty.eta, 2.0 * problem.penalty.scale)
 
     def charge(self, coef: Matrix) -> float:
-        """Return what coefficients pay, one column for each task."""
+        """Return the costs of coefficients, one column for each task."""
         return 0.5 * self.strength * float(np.sum(coef * self.space.times(coef, self.eta, -1.0)))
 
     def image(self, q: Vector) -> Vector:

@@ -1,6 +1,6 @@
 """The step in closed form when the loss is least squares.
 
-Centred by the weighted means, task t pays ``a/2 (u'G u - 2 r'u + s)`` with its best intercept, so
+Centred by the weighted means, task t costs ``a/2 (u'G u - 2 r'u + s)`` with its best intercept, so
 
     (a G + strength S^-1) (u - start) = a (r - G start),         S = eta I + M.
 
@@ -24,7 +24,7 @@ from rectiline.solvers.multitask._blocks import Block, in_threads
 from rectiline.solvers.multitask._held import Held, task_curvature
 from rectiline.solvers.multitask._settle import for_multipliers
 
-_SMALL = 64  # up to this many columns the d x d form is the quicker one whatever the rows
+_FEW_COLUMNS = 64  # up to which the d x d form is faster for any number of rows
 
 
 class LeastSquaresSteps:
@@ -57,7 +57,7 @@ class LeastSquaresSteps:
         groups: dict[tuple[int, bytes], list[int]] = {}
         few_rows: list[int] = []
         for t, task in enumerate(problem.tasks):
-            if d > max(_SMALL, task.design.n_samples):
+            if d > max(_FEW_COLUMNS, task.design.n_samples):
                 few_rows.append(t)
             else:
                 groups.setdefault((id(task.design), task.weight.tobytes()), []).append(t)

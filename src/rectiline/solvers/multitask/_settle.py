@@ -31,9 +31,9 @@ Answer = tuple[Vector, float, DualPoint]  # coefficients, intercept and multipli
 
 _ROUNDS = 12
 _PATIENCE = 3  # rounds without fewer changes before giving up
-_NEARLY = 2  # changes with which an answer may already be good enough
-_ROUNDING = 1e-11  # what settled places may leave of the objective at zero
-_LARGEST = 700  # unknowns up to which the equations are set up
+_FEW_CHANGES = 2  # with which an answer may already be good enough
+_ROUNDING_SHARE = 1e-11  # relative to the objective at zero
+_MOST_UNKNOWNS = 700  # up to which the equations are set up
 
 
 def settle(
@@ -42,7 +42,7 @@ def settle(
     held: Held,
     start: Vector | None,
     gap: float,
-    largest: int = _LARGEST,
+    largest: int = _MOST_UNKNOWNS,
 ) -> Answer | None:
     """Return the answer of a task if the places of its rows settle, else None.
 
@@ -67,9 +67,9 @@ def settle(
         z = design.dot(u) + b
         after = pieces.place(z, g, reach)
         changes = int(np.count_nonzero(after != places))
-        if not changes or (changes <= _NEARLY and _is_feasible(task, g)):
+        if not changes or (changes <= _FEW_CHANGES and _is_feasible(task, g)):
             left = task.rows.sums(z, g)[1] + abs(b * float(g.sum()))
-            if left <= (gap if changes else max(gap, _ROUNDING * abs(task.loss_at_zero))):
+            if left <= (gap if changes else max(gap, _ROUNDING_SHARE * abs(task.loss_at_zero))):
                 return u, b, DualPoint(g)
             if not changes:
                 return None  # the equations are too ill-conditioned to be believed

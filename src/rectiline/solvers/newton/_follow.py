@@ -19,11 +19,11 @@ from rectiline.solvers._base import Candidate
 from rectiline.solvers.newton._model import Model
 
 _LARGEST_MATRIX = 1000  # columns up to which a Newton matrix of all of them is cheap
-_AIM = 0.92  # of the target: estimates are not certificates
-_MOST_STEPS = 40  # at one strength; beyond, `solve` is the better method
-_ROWS_PER_COLUMN = 15  # from which on it beats pivots on linear programs
-_FEW_ROWS = 25  # per column: with fewer of them, kinks take many steps at each strength
-_EASY_SIZE = 50_000  # entries of X up to which no target is too small
+_TARGET_SHARE = 0.92  # the certificate may be larger than the estimate
+_MOST_STEPS_PER_STRENGTH = 40  # beyond, `solve` is the better method
+_ROWS_PER_COLUMN_OF_LINEAR_PROGRAM = 15  # from which on it is faster than pivots
+_ROWS_PER_COLUMN_WITH_KINKS = 25  # with fewer rows, kinks take many steps at each strength
+_ENTRIES_FOR_ANY_TARGET = 50_000  # up to this many entries of X no target is too small
 _SMALLEST_TARGET = 1e-4  # on larger data, for losses with kinks: `solve` has working sets of rows
 _SMALLEST_L1_TARGET = 5e-4  # on larger data, with kinks in the penalty
 
@@ -65,25 +65,25 @@ class NewtonFollower:
             self._form.design.by_rows.view, self._form.rows, self._form.fit_intercept
         )
         self._path = _core.NewtonPath(rows, self._model.terms, problem.penalty.strength)
-        self._target = _AIM * target
+        self._target = _TARGET_SHARE * target
 
     @staticmethod
     def accepts(problem: Problem, target: float) -> bool:
         """Return whether following is expected to beat one `solve` per strength."""
         n, d, columns = problem.n_samples, problem.n_features, problem.columns
         if _in_span(problem):
-            return n * n <= _EASY_SIZE or target >= _SMALLEST_TARGET
+            return n * n <= _ENTRIES_FOR_ANY_TARGET or target >= _SMALLEST_TARGET
         if not problem.is_separable or problem.is_constrained or d > min(n, _LARGEST_MATRIX):
             return False
         if not columns.strongly_convex:  # linear programs can continue from a basis
-            return target >= _SMALLEST_TARGET and n >= _ROWS_PER_COLUMN * d
-        if problem.design.n_stored <= _EASY_SIZE:
+            return target >= _SMALLEST_TARGET and n >= _ROWS_PER_COLUMN_OF_LINEAR_PROGRAM * d
+        if problem.design.n_stored <= _ENTRIES_FOR_ANY_TARGET:
             return True
         if columns.has_l1:
             return target >= _SMALLEST_L1_TARGET
         if not problem.slope_width[1]:
             return True
-        return target >= _SMALLEST_TARGET and n >= _FEW_ROWS * d
+        return target >= _SMALLEST_TARGET and n >= _ROWS_PER_COLUMN_WITH_KINKS * d
 
     def place(self, coef: Vector, intercept: float, dual: DualPoint) -> None:
         """Start at a pair; its multipliers may lie outside their ranges."""
@@ -94,7 +94,9 @@ class NewtonFollower:
     def move(self, strength: float, seconds: float) -> Candidate | None:
         """Return a candidate at a strength; None if the target was not reached."""
         began = time.perf_counter()
-        steps, gap, failed = self._path.move(strength, self._target, _MOST_STEPS, seconds)
+        steps, gap, failed = self._path.move(
+            strength, self._target, _MOST_STEPS_PER_STRENGTH, seconds
+        )
         if failed or not gap <= self._target:
             return None
         b = self._path.coefficients()

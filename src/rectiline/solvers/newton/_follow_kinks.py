@@ -25,18 +25,18 @@ from rectiline.solvers.newton._working_set import WorkingSet, row_lengths
 _ROWS_PER_COLUMN = 5  # with fewer rows nearly all of them matter at every strength
 _LARGEST_MATRIX = 1000  # columns up to which a Newton matrix of all of them is cheap
 _LARGEST_TARGET = 1e-4  # from here on a few steps on all rows are enough: `NewtonFollower`
-_TAKEN = 0.92  # of the target: estimates are not certificates
+_TARGET_SHARE = 0.92  # the certificate may be larger than the estimate
 # Of the target, on all rows and on a working set. There a tenth of the gap costs a few percent of
 # the time, and scores of a search, where samples change sides, depend less on the target.
 _AIM, _REDUCED_AIM = 0.5, 0.03
-_REACH = 3.0  # rows within so many errors of a knot stay in the working set
+_REACH_IN_ERRORS = 3.0  # rows within so many errors of a knot stay in the working set
 _MOST_ROUNDS = 6  # working sets at one strength
 _MOST_STEPS = 200
-_FARTHEST = 2.0  # moves before that a prediction adds, at most
+_MOST_PREDICTED_MOVES = 2.0  # a prediction adds at most so many times the last move
 _FIRST_START = 10.0  # stiffness of the envelopes where nothing is known about errors
 _STIFFEST_START = 1e6
-_LATER_START = 1 / 25  # of the stiffness that the round before ended with
-_FACTOR, _INNER_STEPS = 3.0, 40  # of the schedule
+_LATER_STIFFNESS_SHARE = 1 / 25  # relative to the stiffness that the round before ended with
+_STIFFNESS_FACTOR, _INNER_STEPS = 3.0, 40
 
 
 class _Pair(NamedTuple):
@@ -71,7 +71,7 @@ class KinkedFollower:
         self._length = row_lengths(self._base)
         # Held-out rows weigh nothing: they must not decide about steps either.
         self._metric = form.weight / (form.weight.sum() * self._length**2)
-        self._target = _TAKEN * target
+        self._target = _TARGET_SHARE * target
 
     @staticmethod
     def accepts(problem: Problem, target: float) -> bool:
@@ -103,10 +103,10 @@ class KinkedFollower:
             working = None
             if error is not None:
                 working = WorkingSet.split(
-                    self._rows, model, pair.b, _REACH * error, self._length, budget
+                    self._rows, model, pair.b, _REACH_IN_ERRORS * error, self._length, budget
                 )
             start = _FIRST_START if error is None else model.argument_scale / max(error, 1e-300)
-            start = min(max(start, 1.0, _LATER_START * growth), _STIFFEST_START)
+            start = min(max(start, 1.0, _LATER_STIFFNESS_SHARE * growth), _STIFFEST_START)
             run, found, spent = self._improve(model, pair, working, start, budget)
             steps, growth = steps + spent, run.growth
             moved = self._size(found.z - pair.z)
@@ -133,20 +133,22 @@ class KinkedFollower:
         column = pair.column * (strength / before)
         if last is None:
             return pair._replace(column=column)
-        share = self._share * min(math.log(strength / before) / last.log_ratio, _FARTHEST)
+        share = self._share * min(
+            math.log(strength / before) / last.log_ratio, _MOST_PREDICTED_MOVES
+        )
         b, z = pair.b + share * last.b, pair.z + share * last.z
         return _Pair(b, z, pair.sample, column, pair.objective)
 
     def _improve(
         self, model: Model, pair: _Pair, working: WorkingSet | None, start: float, budget: Budget
     ) -> tuple[_core.NewtonRun, _Pair, int]:
-        """Solve on a working set, or on all rows; return the run, judged on all, pair and steps."""
+        """Solve on a working set or on all rows; return the run, evaluated on all, pair, steps."""
         aim = self._target * (_AIM if working is None else _REDUCED_AIM)
         working = working or WorkingSet.whole(self._rows, model, pair.b)
         run, sample, steps, _ = working.solve(
             pair.sample,
             Multipliers(pair.column, np.zeros(0)),
-            Schedule(start, _FACTOR, _INNER_STEPS),
+            Schedule(start, _STIFFNESS_FACTOR, _INNER_STEPS),
             pair.objective,
             aim,
             _MOST_STEPS,
@@ -168,7 +170,9 @@ class KinkedFollower:
                 squares = float(self._metric @ (last.z * last.z))
                 along = float((self._metric * last.z) @ move.z) / squares if squares > 0 else 0.0
                 share = along * last.log_ratio / log_ratio
-                self._share = min(max(share, 0.0), _FARTHEST) if math.isfinite(share) else 0.0
+                self._share = (
+                    min(max(share, 0.0), _MOST_PREDICTED_MOVES) if math.isfinite(share) else 0.0
+                )
             self._last, self._error = move, self._size(pair.z - predicted.z)
         self._pair, self._strength = pair, strength
 

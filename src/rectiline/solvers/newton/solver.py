@@ -32,25 +32,28 @@ __all__ = ["Newton", "ReducedNewton"]
 
 _FAST = Schedule(start=10.0, factor=5.0, inner_steps=40)  # many more rows than columns
 _CAREFUL = Schedule(start=1.0, factor=3.0, inner_steps=15)
-_WARM_START = 30.0
+_WARM_STIFFNESS_FACTOR = 30.0  # on the first stiffness of a schedule
 _FAST_ROWS_PER_COLUMN = 200  # from which on the fast schedule is measured to win
-_MOST_CONSTRAINT_ENTRIES = 50_000_000  # of constraint rows, which are made dense
+_MOST_CONSTRAINT_ENTRIES = 50_000_000  # rows of constraints are made dense
 _SAMPLE_TARGET, _SAMPLE_STEPS = 1e-4, 60
-_REACH = 3.0  # rows within this many typical moves of a knot stay in the working set
-_WIDER, _NARROWER = 5.0, 0.2  # reach of the next working set after a failure, and after a good
-_GOOD_STEP = 0.2  # share of the gap that a good step leaves at most
+_REACH_IN_MOVES = 3.0  # rows within this many typical moves of a knot stay in the working set
+# Of the next working set, after a poor and after a good step.
+_REACH_GROWTH, _REACH_REDUCTION = 5.0, 0.2
+_GOOD_STEP_GAP_SHARE = 0.2  # share of the gap that a good step leaves at most
 _MOST_POOR_STEPS = 5  # in a row, after which all rows are looked at
-_WARM_ROUGH_GAP = 1e-2  # of a warm start, up to which rows are frozen around it
-_ROUGH_GAP = 1e-3  # on all rows, from which on most rows stay on their piece
-_NEAR_SHARE = 0.1  # rows of the first working set when nothing is known about moves to come
-_STIFFER = 5.0  # start of the working set against the start on all rows: multipliers are better
+_WARM_GAP_TO_FREEZE = 1e-2  # relative gap of a warm start up to which rows are frozen around it
+_GAP_TO_FREEZE = 1e-3  # relative gap on all rows below which most rows stay on their piece
+_FIRST_NEAR_SHARE = 0.1  # share of rows in a first working set when no moves are known
+_WORKING_SET_STIFFNESS_FACTOR = 5.0  # relative to the start on all rows: multipliers are better
 _STIFFEST_START = 1e3
-_LATER_START = 1 / 25  # of the stiffness that the last working set ended with
-_WORKING_SET_AIM = 0.2  # of the target
+_LATER_STIFFNESS_SHARE = 1 / 25  # relative to the stiffness that the last working set ended with
+_WORKING_SET_TARGET_SHARE = 0.2
 _FIRST_AIM = 1e-7  # relative gap on a working set around the answer on a sample, at least
 _WORKING_SET_STEPS = 300
-_TINY_ENTRIES = 2000  # of X, up to which a few steps take less time than a certificate in vain
-_TINY_AIM, _LEAST_AIM = 1e-3, 1e-11  # of the target, for those; no less than this relative gap
+# Up to this many entries of X a few steps are faster than a failed certificate.
+_TINY_ENTRIES = 2000
+# Such problems are solved to this share, but not below this relative gap.
+_TINY_TARGET_SHARE, _LEAST_TINY_TARGET = 1e-3, 1e-11
 
 
 @dataclass(slots=True, eq=False)
@@ -70,7 +73,7 @@ class NewtonState:
     reach: float | None = None  # how far arguments may still move, once known
     kept: Mask | None = None  # rows of the next working set besides those within reach
     length: Vector | None = None  # of each row, for the working set
-    working: WorkingSet | None = None  # that the pair comes from, until it is judged
+    working: WorkingSet | None = None  # that the pair comes from, until it is evaluated
     growth: float = 0.0  # stiffness that it ended with
     poor_steps: int = 0  # of working sets, in a row
     certified_gap: float = np.inf  # of the best answer (estimated before the first certificate),
@@ -140,7 +143,7 @@ class Newton:
         plain = not model.terms.n_kinked and not form.n_constraints
         schedule = _FAST if n >= _FAST_ROWS_PER_COLUMN * model.order and plain else _CAREFUL
         if warm is not None:  # good multipliers make stiff envelopes safe
-            schedule = schedule._replace(start=_WARM_START * schedule.start)
+            schedule = schedule._replace(start=_WARM_STIFFNESS_FACTOR * schedule.start)
         elif n <= 2 * model.order and form.columns.strongly_convex:
             schedule = schedule._replace(start=min(1.0, model.gentle_start()))
         return NewtonState(
@@ -163,7 +166,7 @@ class Newton:
         """Run until the estimated gap on a working set, or on all rows, meets the target."""
         before, target = state.steps, budget.relative_gap
         if state.form.design.n_stored <= _TINY_ENTRIES:
-            target = max(_TINY_AIM * target, min(target, _LEAST_AIM))
+            target = max(_TINY_TARGET_SHARE * target, min(target, _LEAST_TINY_TARGET))
         if state.is_cold and self.subsample:
             self._start_on_samples(state, budget)
             if budget.is_over():
@@ -205,7 +208,7 @@ class Newton:
             state.length = row_lengths(model)
             change = (rows.arguments() - before) / state.length[index]
             share = sizes[-2] / sizes[-1]
-            state.reach = _REACH * float(np.sqrt(share * np.mean(change * change)))
+            state.reach = _REACH_IN_MOVES * float(np.sqrt(share * np.mean(change * change)))
 
     def _prepare_to_freeze(
         self, state: NewtonState, target: float, max_steps: int, budget: Budget
@@ -214,8 +217,8 @@ class Newton:
         gap = (
             np.inf if budget.objective is None else budget.gap / max(abs(budget.objective), 1e-300)
         )
-        if state.is_cold or gap > _WARM_ROUGH_GAP:
-            self._on_all_rows(state, max(target, _ROUGH_GAP), max_steps, budget)
+        if state.is_cold or gap > _WARM_GAP_TO_FREEZE:
+            self._on_all_rows(state, max(target, _GAP_TO_FREEZE), max_steps, budget)
             gap = state.relative_gap
         else:
             state.rows.place(state.model.terms.expand(state.b))
@@ -223,13 +226,13 @@ class Newton:
         state.best = state.b, state.multipliers, state.sample, state.growth
         state.length = row_lengths(state.model)
         near = state.rows.slack() / state.length
-        share = int(_NEAR_SHARE * near.size)
+        share = int(_FIRST_NEAR_SHARE * near.size)
         state.reach = float(np.partition(near, share)[share])
 
     def _on_working_set(
         self, state: NewtonState, target: float, max_steps: int, budget: Budget
     ) -> bool:
-        """Solve on the rows near a knot; return whether there is an answer to be judged."""
+        """Solve on the rows near a knot; return whether there is an answer to be evaluated."""
         assert state.reach is not None and state.length is not None
         working = None
         if state.poor_steps < _MOST_POOR_STEPS:
@@ -239,13 +242,16 @@ class Newton:
         if working is None:
             state.has_working_set = False
             return False
-        stiffness = max(_STIFFER * state.schedule.start, _LATER_START * state.growth)
+        stiffness = max(
+            _WORKING_SET_STIFFNESS_FACTOR * state.schedule.start,
+            _LATER_STIFFNESS_SHARE * state.growth,
+        )
         schedule = state.schedule._replace(
             start=min(stiffness, _STIFFEST_START), inner_steps=_CAREFUL.inner_steps, guards=1
         )
         # Rows frozen around the answer on a sample let it prove no more than this.
-        is_first = state.certified_gap > _ROUGH_GAP
-        aim = max(_WORKING_SET_AIM * target, _FIRST_AIM if is_first else 0.0)
+        is_first = state.certified_gap > _GAP_TO_FREEZE
+        aim = max(_WORKING_SET_TARGET_SHARE * target, _FIRST_AIM if is_first else 0.0)
         before = working.rows.arguments()
         run, sample, steps, failed = working.solve(
             state.sample,
@@ -259,13 +265,16 @@ class Newton:
         state.steps += max(steps, 1)
         state.reach = working.reach
         if failed:  # too few rows to hold the others: where it ends is no centre
-            state.reach, state.poor_steps = _WIDER * state.reach, state.poor_steps + 1
+            state.reach, state.poor_steps = _REACH_GROWTH * state.reach, state.poor_steps + 1
             return False
         state.working = working
         state.b, state.multipliers, state.sample = run.b, Multipliers.of(run), sample
         state.relative_gap, state.growth, state.run = run.relative_gap, run.growth, None
         change = (working.rows.arguments() - before) / state.length[working.index]
-        if not is_first and _REACH * float(np.sqrt(np.mean(change * change))) <= state.reach:
+        if (
+            not is_first
+            and _REACH_IN_MOVES * float(np.sqrt(np.mean(change * change))) <= state.reach
+        ):
             return True
         # Frozen rows may have left their piece: a look at them takes half of a certificate.
         z = self._predictions(state)
@@ -273,7 +282,7 @@ class Newton:
         state.relative_gap = run.relative_gap
         if run.relative_gap <= target:
             return True
-        self._judge(state, run.relative_gap, run.objective, z)
+        self._evaluate(state, run.relative_gap, run.objective, z)
         return False
 
     @staticmethod
@@ -315,17 +324,17 @@ class Newton:
         state.relative_gap = np.inf
         if state.working is not None:  # it was none on all rows
             z = self._predictions(state)
-            self._judge(state, certificate.relative_gap, certificate.primal, z)
+            self._evaluate(state, certificate.relative_gap, certificate.primal, z)
 
-    def _judge(self, state: NewtonState, gap: float, objective: float, z: Vector) -> None:
+    def _evaluate(self, state: NewtonState, gap: float, objective: float, z: Vector) -> None:
         """Choose centre and rows of the next working set, given the last answer's predictions."""
         before, working = state.certified_gap, state.working
         assert working is not None and state.reach is not None
         state.relative_gap, state.working = np.inf, None
         state.kept = state.form.rows.slopes(z) != state.sample  # frozen rows on another piece
         state.kept[working.index] = False
-        if gap <= min(_GOOD_STEP * before, _ROUGH_GAP):
-            state.reach, state.poor_steps = _NARROWER * state.reach, 0
+        if gap <= min(_GOOD_STEP_GAP_SHARE * before, _GAP_TO_FREEZE):
+            state.reach, state.poor_steps = _REACH_REDUCTION * state.reach, 0
         else:
             state.poor_steps += 1
             state.has_working_set = bool(state.kept.any())  # or else more rows do not help

@@ -25,8 +25,10 @@ from rectiline.solvers._row_plan import RowPlan
 
 Numbers = NDArray[np.int64]
 
-_DEVIATIONS = 6.0  # by which a block may hold more than its share of the smallest keys
-_BLOCK_SHARES, _LEAST_ROWS_OF_BLOCK = 1.5, 2_000  # of a class, that a block gives at most
+# Standard deviations by which a block may hold more than its share of the smallest keys.
+_MOST_KEY_DEVIATIONS = 6.0
+# Limits on the rows of one class that a block contributes.
+_MOST_BLOCK_SHARES, _LEAST_ROWS_OF_BLOCK = 1.5, 2_000
 
 
 @dataclass(frozen=True, slots=True, weakref_slot=True, eq=False)
@@ -173,9 +175,9 @@ class _DrawState:
         if self.n_rows is None:
             return self.size
         share = self.size * block.n_rows / self.n_rows
-        most = share + _DEVIATIONS * math.sqrt(share)
+        most = share + _MOST_KEY_DEVIATIONS * math.sqrt(share)
         if self.labels:
-            most = max(_BLOCK_SHARES * share, _LEAST_ROWS_OF_BLOCK)
+            most = max(_MOST_BLOCK_SHARES * share, _LEAST_ROWS_OF_BLOCK)
         return min(self.size, math.ceil(most))
 
 

@@ -1,8 +1,8 @@
 """Problems that share their rows: the passes for all of them, and what the driver sees of each.
 
 Each problem has a run of the driver of its own; the first of them that goes on makes the next round
-of passes for all. A pass judges an answer and splits the rows around it at once, so the driver is
-handed what the pass has proved (`RowMember.prove`) instead of proving it again.
+of passes for all. A pass evaluates an answer and splits the rows around it at once, so the driver
+is handed what the pass has proved (`RowMember.prove`) instead of proving it again.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ from rectiline.solvers.rows._row_run import Next, RowRun
 from rectiline.solvers.rows._start import rough_answers, start_runs
 
 
-class JudgedInPasses:
+class EvaluatedInPasses:
     """A problem on blocks as the driver sees it: only passes of a solver prove anything.
 
     Attributes
     ----------
     fallback : tuple
-        Coefficients and intercept if time runs out before anything has been judged.
+        Coefficients and intercept if time runs out before anything has been evaluated.
     """
 
-    is_constrained = False  # answers are moved into the constraints before they are judged
+    is_constrained = False  # answers are moved into the constraints before they are evaluated
     has_linear_term = False
 
     def __init__(self, problem: Problem) -> None:
@@ -61,7 +61,7 @@ class JudgedInPasses:
         self, coef: Vector, intercept: float, dual: Any, tol: float | None = None
     ) -> tuple[Certificate, Any]:
         """Return what passes have proved about coefficients; anything else would take a pass."""
-        known = [proof for judged, proof in self._proved if judged is coef]
+        known = [proof for evaluated, proof in self._proved if evaluated is coef]
         return known[-1] if known else NOTHING, dual
 
 
@@ -74,7 +74,7 @@ class RowMember:
     seed: int = 0
 
     @classmethod
-    def apply(cls, problem: Problem | JudgedInPasses) -> RowMember:
+    def apply(cls, problem: Problem | EvaluatedInPasses) -> RowMember:
         """Return a problem that shares its rows with no other."""
         return cls(RowGroup([problem]), 0)
 
@@ -92,20 +92,20 @@ class RowMember:
         """Return nothing: a sample is a better start than any pair."""
 
     def invert(self, run: RowRun | None) -> Pair:
-        """Return the judged candidate, or what to fall back on before there is one."""
-        if run is None or run.judged is None:
+        """Return the evaluated candidate, or what to fall back on before there is one."""
+        if run is None or run.evaluated is None:
             return cast(Pair, self.group.seen[self.place].zero_pair())
-        return Pair(*run.judged[:3])
+        return Pair(*run.evaluated[:3])
 
     def prove(
         self, coef: Vector, intercept: float, dual: Any, tol: float | None = None
     ) -> tuple[Certificate, Any]:
         """Return what the last pass has proved about the pair of `invert`."""
         seen, run = self.group.seen[self.place], self.run
-        if run is None or run.judged is None:
+        if run is None or run.evaluated is None:
             return cast(tuple[Certificate, Any], seen.prove(coef, intercept, dual, tol))
-        certificate = run.judged.certificate
-        if isinstance(seen, JudgedInPasses):
+        certificate = run.evaluated.certificate
+        if isinstance(seen, EvaluatedInPasses):
             seen.note(coef, certificate)
         return certificate, dual
 
@@ -115,7 +115,7 @@ class RowGroup:
 
     Parameters
     ----------
-    seen : sequence of Problem or JudgedInPasses
+    seen : sequence of Problem or EvaluatedInPasses
     passes : int
         Passes that were made before.
     checkpoint : Checkpoint or None
@@ -131,7 +131,7 @@ class RowGroup:
 
     def __init__(
         self,
-        seen: Sequence[Problem | JudgedInPasses],
+        seen: Sequence[Problem | EvaluatedInPasses],
         passes: int = 0,
         checkpoint: Checkpoint | None = None,
     ) -> None:
@@ -161,7 +161,7 @@ class RowGroup:
         return step
 
     def _round(self, budget: Budget, seed: int, declines: bool) -> None:
-        """Solve reduced problems and judge their answers on all rows; at first, split the rows."""
+        """Solve reduced problems and evaluate their answers on all rows; at first, split rows."""
         before = self.passes
         known = None if self.runs or self._checkpoint is None else self._checkpoint.load()
         if not self.runs:
@@ -177,7 +177,7 @@ class RowGroup:
         active = [run for run in self.runs if run.next is not Next.STOP]
         if active[0].next is Next.SPLIT:
             active = self._split(budget, seed, declines, None if known is None else known[1])
-        if self.passes - before < budget.iterations:  # else no pass is left to judge with
+        if self.passes - before < budget.iterations:  # else no pass is left to evaluate with
             for run in active:
                 run.resolve()
             queries = [run.query() for run in active]
@@ -187,9 +187,9 @@ class RowGroup:
         self._steps = [step if run in active else None for run in self.runs]
 
     def _fall_back_on(self, answers: Sequence[tuple[Vector, float]]) -> None:
-        """Note answers on a sample, in case that time runs out before others are judged."""
+        """Note answers on a sample, in case that time runs out before others are evaluated."""
         for one, answer in zip(self.seen, answers, strict=True):
-            if isinstance(one, JudgedInPasses):
+            if isinstance(one, EvaluatedInPasses):
                 one.fallback = answer
 
     def _split(

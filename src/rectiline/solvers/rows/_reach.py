@@ -19,13 +19,15 @@ from rectiline.problems.blocks import LengthBound, NextSplit
 from rectiline.solvers._row_plan import RowPlan
 from rectiline.solvers.rows._sample import Sample
 
-_CROSSING = 0.03  # of the tolerance: what rows that are frozen may add to the gap, by expectation
+# Expected gap of frozen rows that cross a knot, relative to the tolerance.
+_CROSSING_TOLERANCE_SHARE = 0.03
 _MOST_DEVIATIONS = 6.0
-_LEAST_ROWS = 20  # near a kink, per column, that its density is estimated from
-_RARE_ROWS = 30  # rows of the sample with an entry in a column, below which little is known of it
-_ROUGH_ARGUMENT = 1e-6  # of the arguments' scale: how exact the answer on a sample is at best
-_ROUGHNESS = 1e-3  # share of the sampling variance that is left where all rows are drawn
-_SKETCHED = 32  # combinations of directions that stand for all of them: lengths within about 12 %
+_LEAST_ROWS_PER_COLUMN_AT_KINK = 20  # from which the density at a kink is estimated
+_LEAST_ROWS_WITH_ENTRY = 30  # a column with fewer in the sample is hardly known
+# Relative to the scale of the arguments: least error of an answer on a sample.
+_ARGUMENT_ERROR_SHARE = 1e-6
+_LEAST_VARIANCE_SHARE = 1e-3  # share of the sampling variance that is left where all rows are drawn
+_SKETCHED_DIRECTIONS = 32  # combinations that stand for all directions: lengths within about 12 %
 
 
 def first_split(
@@ -42,7 +44,7 @@ def first_split(
     every = _directions(sample, coef, intercept)
     if problem.fit_intercept:  # the answer on the sample is rough, also where all rows meet a knot
         rough = np.zeros((1, every.shape[1]))
-        rough[0, -1] = _ROUGH_ARGUMENT * problem.argument_scale
+        rough[0, -1] = _ARGUMENT_ERROR_SHARE * problem.argument_scale
         every = np.vstack([every, rough])
     directions = _sketched(every)
     length = _lengths(problem, directions)
@@ -51,7 +53,9 @@ def first_split(
     ratio = slack / np.maximum(length, 1e-300)
     largest = plan.largest_near_share
     order = np.argsort(ratio)
-    wanted = _crossing_reach(problem, ratio, order, length, _CROSSING * plan.tol * abs(objective))
+    wanted = _crossing_reach(
+        problem, ratio, order, length, _CROSSING_TOLERANCE_SHARE * plan.tol * abs(objective)
+    )
     covered = np.cumsum(sample.stands_for[order])
 
     def share_reach(share: float) -> float:
@@ -82,7 +86,7 @@ def _crossing_reach(
     `order` sorts the rows by `ratio`, their distance to a knot in standard deviations.
 
     A row whose argument moves by a normal deviate of size l crosses a knot at the distance u l by
-    ``l (phi(u) - u Phi(-u))`` on average, and pays the jump of its slope for that.
+    ``l (phi(u) - u Phi(-u))`` on average, which costs the jump of its slope times that.
     """
     u = np.minimum(ratio, 40.0)
     beyond = length * (np.exp(-0.5 * u * u) / np.sqrt(2.0 * np.pi) - u * ndtr(-u))
@@ -121,7 +125,7 @@ def _expected_curvature(problem: Problem, coef: Vector, intercept: float) -> Vec
     t = np.asarray(problem.direction * z + problem.offset)
     curved = np.zeros(t.size)
     order = problem.n_features + problem.fit_intercept
-    wanted = max(_LEAST_ROWS * order, t.size**0.75) / len(problem.losses)
+    wanted = max(_LEAST_ROWS_PER_COLUMN_AT_KINK * order, t.size**0.75) / len(problem.losses)
     for index, (loss, knots) in enumerate(zip(problem.losses, _bends(problem), strict=True)):
         mine = np.ones(t.size, bool) if problem.loss_index is None else problem.loss_index == index
         count = int(min(np.count_nonzero(mine) // 2, wanted))
@@ -133,7 +137,7 @@ def _expected_curvature(problem: Problem, coef: Vector, intercept: float) -> Vec
             far = np.where(mine, np.abs(t - knot), np.inf)
             beyond = int(np.count_nonzero(mine & (t > knot)))
             sides = 4 * min(beyond, int(np.count_nonzero(mine)) - beyond)
-            last = min(count, max(sides, _LEAST_ROWS))
+            last = min(count, max(sides, _LEAST_ROWS_PER_COLUMN_AT_KINK))
             width = float(np.partition(far, last)[last])
             if np.isfinite(width) and width > 0:
                 curved += np.where(far <= width, jump / (2.0 * width), 0.0)
@@ -153,7 +157,7 @@ def _directions(sample: Sample, coef: Vector, intercept: float) -> Matrix:
     slopes = problem.rows.slopes(design.dot(coef) + intercept)
     # A row that stands for itself has no sampling error; the answer on it is rough all the same.
     whole = sample.stands_for / sample.thinned
-    errors = np.maximum(1.0 - 1.0 / np.maximum(whole, 1.0), _ROUGHNESS) / sample.thinned
+    errors = np.maximum(1.0 - 1.0 / np.maximum(whole, 1.0), _LEAST_VARIANCE_SHARE) / sample.thinned
     S = design.weighted_gram(slopes**2 * errors, every, has_intercept)
     scale = np.sqrt(np.maximum(H.diagonal(), 1e-300))
     unit = _rare_units(problem)
@@ -172,9 +176,11 @@ def _directions(sample: Sample, coef: Vector, intercept: float) -> Matrix:
 def _sketched(directions: Matrix) -> Matrix:
     """Return a few random combinations with which rows have about the lengths they have."""
     count = directions.shape[0]
-    if count <= _SKETCHED:
+    if count <= _SKETCHED_DIRECTIONS:
         return directions
-    mix = np.random.default_rng(count).standard_normal((_SKETCHED, count)) / np.sqrt(_SKETCHED)
+    mix = np.random.default_rng(count).standard_normal((_SKETCHED_DIRECTIONS, count)) / np.sqrt(
+        _SKETCHED_DIRECTIONS
+    )
     return np.ascontiguousarray(mix @ directions)
 
 
@@ -183,7 +189,7 @@ def _rare_units(problem: Problem) -> Vector:
     counts, squares = problem.design.column_counts, problem.design.column_squares()
     size = np.sqrt(squares / np.maximum(counts, 1))
     unit = problem.argument_scale / np.where(size > 0, size, 1.0)
-    return np.where(counts < _RARE_ROWS, unit, 0.0)
+    return np.where(counts < _LEAST_ROWS_WITH_ENTRY, unit, 0.0)
 
 
 def _lengths(problem: Problem, directions: Matrix) -> Vector:

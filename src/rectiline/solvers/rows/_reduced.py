@@ -23,7 +23,7 @@ _MOST_STEPS = 300
 _CURVED_TARGET = 1e-13
 _POLISHED_TARGET = 1e-8  # relative gap from which on answers are exact enough as they are
 _MOST_POLISH_STEPS = 8
-_SAME_COEFFICIENTS = 1e-13  # of the largest: smaller changes are rounding
+_SAME_COEFFICIENTS = 1e-13  # relative to the largest one: smaller changes are rounding
 _SAME_MULTIPLIERS = 1e-9  # likewise, in a proof that bears them
 _FAILED_GAP = 1e-4  # relative gap from which on another solver has a try
 

@@ -18,19 +18,22 @@ from rectiline.problems.blocks import (
     RowFacts,
     SplitDual,
     Totals,
-    judge,
+    evaluate,
 )
 from rectiline.solvers._row_plan import RowPlan
 from rectiline.solvers.rows._reduced import Frozen, Reduced, solve_reduced
 from rectiline.solvers.rows._sample import Sample
 from rectiline.solvers.rows._second_split import SecondSplit, split_again
 
-_NARROWER, _WIDER = 0.3, 3.0  # reach of the next split after a good step, and after another
-_WIDE_REACH = 3.0  # standard deviations of the sample's answer
-_GOOD_STEP = 0.1  # share of the gap that a good step leaves at most
-_AIM, _TIGHTER = 0.2, 0.03  # of the tolerance: what a reduced problem is solved to; if not enough
-_ROUGH_AIM = 0.02  # of what is left of the sample's gap: what some near rows are solved to
-_CROSSING_SHARE = 0.3  # of the gap that rows across a knot must have to be what is wrong
+_REACH_REDUCTION, _REACH_GROWTH = 0.3, 3.0  # of the next split, after a good step and after another
+_WIDE_REACH_IN_DEVIATIONS = 3.0  # standard deviations of the sample's answer
+_GOOD_STEP_GAP_SHARE = 0.1  # share of the gap that a good step leaves at most
+# To which reduced problems are solved, and its change if that is not enough.
+_TOLERANCE_SHARE, _TIGHTER_FACTOR = 0.2, 0.03
+# Some near rows are solved to this share of what is left of the sample's gap.
+_SAMPLE_GAP_SHARE = 0.02
+# If rows across a knot have less of the gap, the reduced problem was solved too roughly.
+_CROSSING_GAP_SHARE = 0.3
 
 
 class Next(Enum):
@@ -38,11 +41,11 @@ class Next(Enum):
 
     SPLIT = auto()  # a pass that splits the rows around the sample's answer
     RESOLVE = auto()  # an answer to the reduced problem
-    JUDGE = auto()  # a pass that judges this answer
+    EVALUATE = auto()  # a pass that evaluates this answer
     STOP = auto()  # nothing: the answer is good enough, or no better one can be found
 
 
-class Judged(NamedTuple):
+class Evaluated(NamedTuple):
     """A pair, multipliers of all rows or by exception, and what a pass has proved about it."""
 
     coef: Vector
@@ -58,7 +61,7 @@ class RowRun:
     Attributes
     ----------
     coef, intercept
-        The centre of the next split, and the candidate that is judged with it.
+        The centre of the next split, and the candidate that is evaluated with it.
     split : NextSplit
         How far rows count as near.
     near, frozen
@@ -81,7 +84,7 @@ class RowRun:
     second: SecondSplit | None = None
     frozen: Frozen | None = None
     answer: Reduced | None = None
-    judged: Judged | None = None  # the last candidate that a pass has judged,
+    evaluated: Evaluated | None = None  # the last candidate that a pass has evaluated,
     totals: Totals | None = None  # the sums of this pass,
     crossing_gap: float = 0.0  # and what rows that have crossed a knot add to the gap
     rows_kept: int = 0
@@ -91,7 +94,7 @@ class RowRun:
     is_rough: bool = False  # whether the reduced problem was not solved well enough
     is_precise: bool = False  # whether sums over frozen rows are nearly exact
     is_unbalanced: bool = False  # whether the last multipliers left free columns unbalanced
-    aim: float = _AIM
+    aim: float = _TOLERANCE_SHARE
 
     # ---- the first split ------------------------------------------------------------------------
 
@@ -136,7 +139,7 @@ class RowRun:
 
     def _centre(self, some: NearRows, error: float) -> tuple[Vector, float]:
         """Return the answer on some near rows, whose error is this much of the sample's."""
-        target = max(self.aim * self.plan.tol, _ROUGH_AIM * error**2 * self.roughness)
+        target = max(self.aim * self.plan.tol, _SAMPLE_GAP_SHARE * error**2 * self.roughness)
         found = self._solve(some, target)
         return found.coef, found.intercept
 
@@ -150,7 +153,7 @@ class RowRun:
         if terms.is_constrained:
             coef = terms.region.move_into(terms.region.clip(coef))
         self.coef, self.intercept = coef, self.answer.intercept
-        self.next = Next.JUDGE
+        self.next = Next.EVALUATE
 
     def _solve(self, near: NearRows, target: float) -> Reduced:
         assert self.frozen is not None
@@ -159,7 +162,7 @@ class RowRun:
         )
 
     def query(self) -> Query:
-        """Return what to ask of a pass: judge the candidate, and split around it."""
+        """Return what to ask of a pass: evaluate the candidate, and split around it."""
         assert self.near is not None
         split = self._split_frozen
         if self.problem.is_in_memory:
@@ -185,14 +188,14 @@ class RowRun:
         assert self.near is not None
         reach, keeps = self.split.reach, False
         if self.last_gap == math.inf:  # after the sample: fewer rows than its error asks for?
-            reach *= _NARROWER if reach >= _WIDE_REACH else 1.0
+            reach *= _REACH_REDUCTION if reach >= _WIDE_REACH_IN_DEVIATIONS else 1.0
         elif self.is_rough:
             keeps = True
         elif self.was_good:
-            reach *= _NARROWER
+            reach *= _REACH_REDUCTION
         else:
             keeps = True
-            reach *= _WIDER if self.plan.may_widen(self.near.rows.size) else 1.0
+            reach *= _REACH_GROWTH if self.plan.may_widen(self.near.rows.size) else 1.0
         return replace(self.split, reach=max(reach, 1e-9), keeps_listed=keeps)
 
     def take(self, totals: Totals) -> None:
@@ -203,16 +206,16 @@ class RowRun:
         dual = SplitDual(at.coef, at.intercept, rows, values, found.inequality, found.equality)
         sums, multipliers = totals, None
         if self.second is not None:
-            frozen_too, multipliers = self.second.judged(self.coef, self.intercept)
+            frozen_too, multipliers = self.second.evaluated(self.coef, self.intercept)
             sums = totals.plus(frozen_too)
         candidate = (self.coef, self.intercept, dual)
-        proof = judge(self.problem, self.facts, *candidate, sums, self.near, self.plan.tol)
+        proof = evaluate(self.problem, self.facts, *candidate, sums, self.near, self.plan.tol)
         dual = proof.dual
         if multipliers is not None and self.second is not None:
             multipliers[self.second.places] = dual.values
             dual = replace(dual, rows=self.second.rows, values=multipliers)
         every: Any = dual if self.out is None else _on_all_rows(dual, self.out)
-        self.judged = Judged(self.coef, self.intercept, every, proof.certificate)
+        self.evaluated = Evaluated(self.coef, self.intercept, every, proof.certificate)
         self.totals, self.crossing_gap = totals, float(sums["gap"])
         self.next = Next.STOP
 
@@ -228,11 +231,11 @@ class RowRun:
         at_split = Frozen(self.coef, self.intercept, gradient, total, curvature, loss)
         self.near, self.second, self.frozen = totals.near(), None, at_split.changed(totals)
         self.rows_kept = max(self.rows_kept, self.near.rows.size)
-        self.was_good = certificate.relative_gap <= _GOOD_STEP * self.last_gap
+        self.was_good = certificate.relative_gap <= _GOOD_STEP_GAP_SHARE * self.last_gap
         crossing = self.crossing_gap / max(abs(certificate.primal), 1e-300)
-        self.is_rough = crossing < _CROSSING_SHARE * certificate.relative_gap
+        self.is_rough = crossing < _CROSSING_GAP_SHARE * certificate.relative_gap
         if self.is_rough:
-            self.aim *= _TIGHTER
+            self.aim *= _TIGHTER_FACTOR
         self.last_gap = min(self.last_gap, certificate.relative_gap)
         self.next = Next.RESOLVE
         if self.is_rough and certificate.limited_by_rounding(self.plan.tol):

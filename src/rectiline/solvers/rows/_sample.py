@@ -14,7 +14,8 @@ from rectiline.rows import refuse_non_finite
 from rectiline.solvers._row_plan import RowPlan
 from rectiline.solvers.rows._draw import RowSample, sample_source
 
-_MOST_DEVIATIONS = 5.0  # of the gradient over all rows from that over rows quick to read
+# Standard deviations between the gradient of all rows and of quickly read ones.
+_MOST_DEVIATIONS = 5.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -29,8 +29,9 @@ from rectiline.problems.blocks import (
 from rectiline.rows import ArrayRows, RowBlocks, TensorRows
 from rectiline.solvers.rows._reduced import Frozen
 
-_MOST_ERROR = 0.5  # of the sample's: the largest that is worth it
-_REACH = 6.0  # in units of the error that is left
+# Relative to the error of the sample; with a larger one a second split does not help.
+_LARGEST_ERROR_SHARE = 0.5
+_REACH_IN_ERRORS = 6.0
 
 
 def split_again(
@@ -73,10 +74,10 @@ def split_again(
     part = some.problem(problem.terms)
     slopes = np.asarray(part.rows.slopes(part.design.dot(frozen.coef) + frozen.intercept))
     error = math.sqrt((1.0 - 1.0 / every) * float(slopes @ slopes) / variance)
-    if error > _MOST_ERROR:
+    if error > _LARGEST_ERROR_SHARE:
         return None
     centre = solved(some, error)
-    closer = replace(split, reach=max(min(_REACH * error, split.reach), 1e-9))
+    closer = replace(split, reach=max(min(_REACH_IN_ERRORS * error, split.reach), 1e-9))
     return SecondSplit.of(problem, rows, blocks, samples, frozen, centre, closer)
 
 
@@ -125,7 +126,7 @@ class SecondSplit:
         rest = frozen.moved_to(*centre).changed(sums)
         return cls(problem, rows, blocks, query, left.rows, near, frozen, rest)
 
-    def judged(self, coef: Vector, intercept: float) -> tuple[Totals, Vector]:
+    def evaluated(self, coef: Vector, intercept: float) -> tuple[Totals, Vector]:
         """Return the sums over those of these rows that are frozen, and multipliers of all.
 
         The multipliers of rows that are left near are zeros.

@@ -27,8 +27,8 @@ from rectiline.solvers.rows._sample import Sample, draw
 _SAMPLE_TOL = 1e-5
 _LEAST_SAMPLE_TOL = 1e-9
 _DEVICE_PASSES = 4
-_ROUGH_ROWS_PER_COLUMN = 200  # that an answer rests on for which there is no time
-_SCALE_ROWS_PER_COLUMN = 30  # of the sample, that are kept for their scales
+_ROUGH_ROWS_PER_COLUMN = 200  # size of the sample that is solved if there is no time for more
+_SCALE_ROWS_PER_COLUMN = 30  # rows of the sample that are kept to measure scales
 
 
 class SampleAnswer(NamedTuple):

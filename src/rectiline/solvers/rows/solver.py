@@ -4,8 +4,8 @@
 2. First pass: split. Rows farther than that from every knot of their loss are frozen on their
    piece: together they are one linear and one quadratic term. The others are kept.
 3. Solve the reduced problem: kept rows, that term, penalty and constraints (`_reduced`).
-4. Next pass: judge the answer on all rows, and split again around it within a smaller reach. If the
-   certificate refuses the answer, go on with 3.
+4. Next pass: evaluate the answer on all rows, and split again around it within a smaller reach. If
+   the certificate refuses the answer, go on with 3.
 
 A burst is such a round: one pass, two at first. Several problems on the same rows (a family) share
 their passes: each block is read once for all of them (`_group`).
@@ -48,12 +48,12 @@ class Rows:
         return state.group.advance(state.place, budget, state.seed, self.declines)
 
     def point(self, state: RowMember) -> RowRun | None:
-        """Return the judged candidate; None before there is a sample."""
+        """Return the evaluated candidate; None before there is a sample."""
         return state.run
 
     def learn(self, state: RowMember, certificate: Certificate) -> None:
         """Prepare the next round: the candidate was refused."""
-        if state.run is not None and state.run.judged is not None:
+        if state.run is not None and state.run.evaluated is not None:
             state.run.go_on(certificate)
 
 
