@@ -15,18 +15,6 @@ constexpr double kBalancedShare = 0.9;
 
 namespace {
 
-template <class Curves>
-RECTILINE_MULTIVERSION void slack_pass(const Curves& curves, const double* weight,
-                                       std::int64_t first, std::int64_t last, const double* t,
-                                       double* out) {
-    const Curves f = curves;
-#pragma omp simd
-    for (std::int64_t i = first; i < last; ++i) {
-        const double slack = f[i].slack(t[i]);
-        out[i] = weight[i] > 0 ? slack : kInfinity;
-    }
-}
-
 // Sums of slopes in the predictions: of the frozen rows, and the range of those of the kept ones.
 struct FrozenSums {
     double slopes = 0, low = 0, high = 0, curvature = 0;
@@ -61,10 +49,9 @@ RECTILINE_MULTIVERSION FrozenSums freeze_pass(const Curves& curves, const RowFun
 
 void NewtonRows::slack(std::span<double> out) const {
     assert(std::ssize(out) == rows_.n);
-    with_curves(rows_, [&](const auto& curves) {
-        over_stretches(rows_.n, [&](std::int64_t first, std::int64_t last) {
-            slack_pass(curves, rows_.weight, first, last, t_.data(), out.data());
-        });
+    over_stretches(rows_.n, [&](std::int64_t first, std::int64_t last) {
+        for (std::int64_t i = first; i < last; ++i)
+            out[i] = rows_.weight[i] > 0 ? rows_.curve(i).slack(t_[i]) : kInfinity;
     });
 }
 
