@@ -3,33 +3,58 @@
 #include "rectiline/support/dense_algebra.hpp"
 
 #include "common.hpp"
-#include <regex>
 #include <string>
+#include <string_view>
 
 namespace {
 
 using namespace rectiline::support;
 
-// Numbers have types of their own in SciPy, such as "__pyx_t_5scipy_6linalg_13cython_lapack_d *".
+// Whether an argument such as "__pyx_t_5scipy_6linalg_13cython_lapack_d *" is of the kind wanted:
+// a pointer to a (c)haracter, a 32-bit (i)nteger or a (d)ouble.
+bool is_kind(std::string_view argument, char kind) {
+    switch (kind) {
+        case 'c':
+            return argument == "char *";
+        case 'i':
+            return argument == "int *";
+        case 'd':
+            return argument == "double *" || argument.ends_with("_d *");
+        default:
+            return false;
+    }
+}
+
+// "void (char *, int *, ...)" with one argument for each letter of `kinds`.
+bool has_signature(std::string_view name, std::string_view kinds) {
+    constexpr std::string_view kOpen = "void (", kBetween = ", ";
+    if (!name.starts_with(kOpen) || !name.ends_with(")")) return false;
+    name = name.substr(kOpen.size(), name.size() - kOpen.size() - 1);
+    for (std::size_t k = 0; k < kinds.size(); ++k) {
+        const bool last = k + 1 == kinds.size();
+        const std::size_t end = last ? name.size() : name.find(kBetween);
+        if (end == std::string_view::npos || !is_kind(name.substr(0, end), kinds[k])) return false;
+        if (!last) name.remove_prefix(end + kBetween.size());
+    }
+    return true;
+}
+
 template <class Routine>
-Routine routine(nb::capsule capsule, const std::string& type) {
+Routine routine(nb::capsule capsule, std::string_view kinds) {
     const char* name = PyCapsule_GetName(capsule.ptr());
-    const std::string given = name ? name : "unknown";
-    if (std::regex_replace(given, std::regex(R"(\w+_d \*)"), "double *") != type)
-        throw nb::value_error(
-            ("a routine has the type \"" + given + "\", expected is \"" + type + "\"").c_str());
+    if (name == nullptr || !has_signature(name, kinds)) {
+        const std::string message = std::string("a routine has the type \"") +
+                                    (name ? name : "unknown") + "\", expected are arguments " +
+                                    std::string(kinds);
+        throw nb::value_error(message.c_str());
+    }
     return reinterpret_cast<Routine>(PyCapsule_GetPointer(capsule.ptr(), name));
 }
 
 void use_routines(nb::capsule potrf, nb::capsule potrs, nb::capsule syrk) {
-    use_dense_routines(
-        {routine<DenseRoutines::Factor>(potrf, "void (char *, int *, double *, int *, int *)"),
-         routine<DenseRoutines::Solve>(
-             potrs, "void (char *, int *, int *, double *, int *, double *, int *, int *)"),
-         routine<DenseRoutines::Square>(
-             syrk,
-             "void (char *, char *, int *, int *, double *, double *, int *, double *, "
-             "double *, int *)")});
+    use_dense_routines({routine<DenseRoutines::Factor>(potrf, "cidii"),
+                        routine<DenseRoutines::Solve>(potrs, "ciididii"),
+                        routine<DenseRoutines::Square>(syrk, "cciiddiddi")});
 }
 
 }  // namespace

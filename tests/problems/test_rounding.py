@@ -227,7 +227,7 @@ def test_multipliers_shrink_where_that_is_good_enough(monkeypatch):
     X = rng.standard_normal((400, 20))
     y = X[:, 0] + rng.standard_normal(400)
     problem = rl.Problem(X, y, Pinball(0.7), L1(0.03), fit_intercept=True)
-    found = rl.solve(problem, solver="generation", tol=1e-12)
+    found = rl.solve(problem, solver="generation", tol=2e-13)
     searches = []
     search = _balance.exact_moves
 
