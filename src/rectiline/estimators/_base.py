@@ -7,7 +7,7 @@ import os
 import sys
 import warnings
 from collections.abc import Iterable
-from functools import cache, partial
+from functools import partial
 from inspect import signature
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 from rectiline._frames import coefficient_frame
 from rectiline._polling import Clock
 from rectiline.estimators._check import column_names
-from rectiline.estimators._parameters import PARAMETER_RULES
+from rectiline.estimators._parameters import parameter_names, rules_of
 from rectiline.estimators._proofs import ProvedAgain, proved_again, without_multipliers
 from rectiline.estimators._rows import refuse_on_rows, with_targets
 from rectiline.estimators._saved import save_fit, target_names
@@ -64,7 +64,7 @@ class BaseLinear(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]
     def _get_param_names(cls) -> list[str]:
         """Return the names of the parameters, read off the constructor once for each class."""
         kind: Any = cls
-        return list(_parameter_names(kind))
+        return list(parameter_names(kind))
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters, also of the loss (``loss__delta``), which is replaced by another one."""
@@ -83,7 +83,7 @@ class BaseLinear(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]
     @property
     def _parameter_constraints(self) -> dict[str, list[Any]]:
         kind: Any = type(self)
-        return _rules_of(kind)
+        return rules_of(kind)
 
     @property
     def _n_effects(self) -> int:
@@ -394,15 +394,3 @@ class BaseLinear(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]
 
 def _library_version() -> str:
     return str(sys.modules["rectiline"].__version__)
-
-
-@cache
-def _parameter_names(kind: Any) -> list[str]:
-    return list(BaseEstimator._get_param_names.__func__(kind))
-
-
-@cache
-def _rules_of(kind: Any) -> dict[str, list[Any]]:
-    """Return what the parameters of a class may be."""
-    rules = PARAMETER_RULES | kind._own_rules
-    return {name: rules[name] for name in _parameter_names(kind) if name in rules}
