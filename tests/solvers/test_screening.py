@@ -38,3 +38,11 @@ def test_slopes_at_zero_are_balanced():
     form = CompositeForm(problem(L.Hinge(), PENALTIES[0]))
     _, g = zero_dual(form)
     assert abs(g.sum()) <= 1e-12 * np.abs(g).sum()
+
+
+def test_slopes_that_overflow_choose_every_column():
+    rng = np.random.default_rng(0)
+    X, y = 1e160 * rng.standard_normal((26, 3)), 1e150 * rng.standard_normal(26)
+    problem = rl.Problem(X, y, "squared_error", rl.penalties.Slope([6e-200, 5e-200, 3e-200]))
+    form = CompositeForm.apply(problem)
+    assert screened_columns(form, np.full(3, np.nan), 3).tolist() == [0, 1, 2]

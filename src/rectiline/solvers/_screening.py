@@ -47,8 +47,11 @@ def screened_columns(form: CompositeForm, q: Vector, count: int) -> Indices:
 
 
 def largest(values: Vector, limit: int, above: float) -> Indices:
-    """Return the places, in order, of up to `limit` largest values greater than `above`."""
-    found = np.flatnonzero(values > above)
+    """Return the places, in order, of up to `limit` largest values greater than `above`.
+
+    A value that is not a number comes from an overflow and counts as large.
+    """
+    found = np.flatnonzero(~(values <= above))
     if found.size > limit:
         found = np.sort(found[np.argpartition(-values[found], limit - 1)[:limit]])
     return found
