@@ -7,7 +7,7 @@ from scipy import sparse
 
 from rectiline import Problem
 from rectiline.backends import as_design
-from rectiline.constraints import ConstraintRows
+from rectiline.constraints import ConstraintRows, LinearEquality
 from rectiline.losses import Absolute, Hinge, PiecewiseLQ, SquaredError
 from rectiline.penalties import L1
 from rectiline.problems._region import Region
@@ -173,3 +173,11 @@ def test_multipliers_next_to_nothing_are_certified_without_a_warning():
     problem = Problem(X * [0, 1, 1, 1], Y, loss=Absolute(), penalty=penalty, fit_intercept=False)
     proof = problem.certify(np.ones(4), 0.0, np.full(60, 1e-310))
     assert 0.0 <= proof.gap <= proof.primal * (1 + 1e-12)
+
+
+def test_coefficients_without_data_count_a_little_in_violations():
+    # Columns that no row uses have no unit of their own: rounding near zero is still rounding.
+    equal = LinearEquality([[0.0, 1.0, -1.0]], [0.0])
+    problem = Problem([[1.0, 0.0, 0.0]], None, "squared_error", None, constraints=[equal])
+    assert problem.violation([1000.0, 1e-14, 0.0])[1] < 1e-12
+    assert problem.violation([1000.0, 1.0, 0.0])[1] > 0.1

@@ -143,15 +143,18 @@ class ProblemParts(FieldsAlone):
     def violation(self, coef: ArrayLike, roughly: bool = False) -> tuple[float, float]:
         """Return the worst constraint violation, absolute and relative to the terms of its row.
 
-        Coefficients count at least 1e-3 of what moves predictions noticeably: rounding of those
-        near zero is small. `roughly`, for solvers on their way, all count as the largest one.
+        Coefficients count at least 1e-3 of what moves predictions noticeably, or of the largest one
+        if they move none: rounding of those near zero is small. `roughly`, for solvers on their
+        way, all count as the largest one.
         """
         if not self.is_constrained:
             return 0.0, 0.0
         b, _ = self.checked_point(coef, 0.0)
-        size = np.full(b.size, np.abs(b).max(initial=0.0)) if roughly else np.abs(b)
+        largest = np.abs(b).max(initial=0.0)
+        size = np.full(b.size, largest) if roughly else np.abs(b)
         if self.is_in_memory:
-            size = np.maximum(size, 1e-3 * self.coef_unit)
+            unit = np.where(self.coef_unit > 0, self.coef_unit, largest)
+            size = np.maximum(size, 1e-3 * unit)
         return self.terms.given.violation(b, size)
 
     #: A feasible point, or a proof that there is none.
