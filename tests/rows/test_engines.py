@@ -24,7 +24,7 @@ def pool():
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory):
-    """The same rows as Parquet, .npy and svmlight files."""
+    """Write one table as Parquet, .npy and svmlight files."""
     folder = tmp_path_factory.mktemp("rows")
     rng = np.random.default_rng(5)
     X = rng.standard_normal((N, D)).round(6)

@@ -182,7 +182,7 @@ class ConstraintMultipliers(NamedTuple):
         return DualPoint(moved[:n].copy(), dual[:m], dual[m:])
 
     def exact_moves(self, problem: Problem, left: Vector) -> Moves | None:
-        """Return what `exact_moves` does."""
+        """Return bounds on the moves of samples and constraint rows for an exact balance."""
         view, n = self.part.view, problem.n_samples
         found = _core.exact_moves(view, view, False, *self[3:], left)
         if found is None:
