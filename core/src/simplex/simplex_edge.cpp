@@ -1,6 +1,6 @@
 // Which edge to follow, and where to stop on it.
 #include "rectiline/simplex/simplex.hpp"
-#include "rectiline/simplex/simplex_lines.hpp"
+#include "rectiline/simplex/simplex_parts.hpp"
 
 #include <algorithm>
 

@@ -37,8 +37,6 @@ void BoxedSimplex::flip(std::int64_t passed) {
                    std::ssize(change));
     for (std::int64_t i = 0; i < kernel_.size(); ++i)
         right_[i] -= flips_[kernel_.rows[i]];
-    for (std::int64_t r = 0; r < n_rows(); ++r)
-        held_[r] += flips_[r];
 }
 
 // Applies the inverse of the basis to the entering column (alpha), to the leaving line (tau) and to
@@ -106,9 +104,6 @@ void BoxedSimplex::change_basis(const Leaving& leaving, const Crossing& entering
         column_place_[u] = -1;
         open_[u] = width_[u];
         turn_[u] = leaving.sign < 0.0 ? -1.0 : 1.0;
-        if (at_high(u))
-            for (std::int64_t r = 0; r < n_rows(); ++r)
-                held_[r] += width_[u] * A_.column(u)[r];
     } else {
         side_[-1 - leaving.index] = -leaving.sign;
     }
@@ -125,9 +120,6 @@ void BoxedSimplex::change_basis(const Leaving& leaving, const Crossing& entering
 void BoxedSimplex::leave_for_column(const Leaving& leaving, std::int32_t column, double value,
                                     double pivot) {
     open_[column] = 0.0;
-    if (at_high(column))
-        for (std::int64_t r = 0; r < n_rows(); ++r)
-            held_[r] -= width_[column] * A_.column(column)[r];
     t_[column] = 0.0;
     if (leaving.index >= 0) {
         kernel_.column_for_column(leaving.index, column, alpha_.data());

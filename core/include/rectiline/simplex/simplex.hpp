@@ -118,7 +118,6 @@ class BoxedSimplex {
     std::vector<double> open_;       // width of columns outside the kernel, 0 for the others
     std::vector<double> side_;       // of the kernel's rows, by row: +1 at high, -1 at low
     std::vector<double> y_, t_;      // the vertex; t = cost - A'y
-    std::vector<double> held_;       // A v over the columns outside the kernel
     std::vector<double> basic_;      // v of the kernel's columns
     std::vector<double> slack_;      // A v of all rows; used outside the kernel
     std::vector<double> row_norms_;  // steepest edges of the rows outside the kernel

@@ -11,6 +11,18 @@
 
 namespace rectiline::simplex {
 
+// An edge: t + step * dt, where a column at its low end (turn +1) has t <= 0 and one at its high
+// end (turn -1) t >= 0; `open` is the width of columns that may meet their kink, and 0 for the
+// others.
+struct EdgeArrays {
+    const double *t, *dt, *turn, *open;
+};
+
+// step[u]: to where t_u = 0, infinite if it is not on its way or slower than `slowest`. Returns how
+// much the slope of the sum of kinks rises over those up to `within`.
+double edge_steps(const EdgeArrays& edge, std::int64_t size, double slowest, double within,
+                  double* step);
+
 // Factors of some lines, and where their sum goes.
 struct Combination {
     const double* scale;
