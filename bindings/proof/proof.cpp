@@ -102,29 +102,22 @@ FourNumbers row_terms(const Rows& rows, VectorIn argument, VectorIn radius, Vect
 }
 
 // Normal equations that are solved by a function of Python's: (weight, right) -> x, or None.
-class CalledSystem final : public proof::NormalSystem {
-  public:
-    CalledSystem(const proof::FreeColumns& Z, nb::object solve) : Z_(Z), solve_(solve) {}
-    bool change(std::span<const double> weight, std::span<const double> right,
-                std::span<double> out) override {
+proof::SolveNormal called_solver(const proof::FreeColumns& Z, const nb::object& solve) {
+    return [&](std::span<const double> weight, std::span<const double> right, auto out) {
         std::vector<double> x;
         {
             gil::Acquired acquired;
-            const nb::object found = solve_(copy_vector(weight), copy_vector(right));
+            const nb::object found = solve(copy_vector(weight), copy_vector(right));
             if (found.is_none()) return false;
             x = vector_of(nb::cast<VectorIn>(found));
         }
         require(x.size() == right.size(), "solve must return one number per free column");
-        Z_.multiply(x, out);
+        Z.multiply(x, out);
         for (std::size_t i = 0; i < out.size(); ++i)
             out[i] *= weight[i];
         return true;
-    }
-
-  private:
-    proof::FreeColumns Z_;
-    nb::object solve_;
-};
+    };
+}
 
 std::pair<NumpyVector, double> balance_columns(const Design& free, bool intercept, VectorIn g,
                                                VectorIn low, VectorIn high, VectorIn column_norm,
@@ -137,10 +130,8 @@ std::pair<NumpyVector, double> balance_columns(const Design& free, bool intercep
     const auto aim = checked(target, Z.order(), "target"), sizes = checked(size, Z.order(), "size");
     NumpyVector moved = copy_vector(checked(g, free.n(), "g"));
     const double left = run_interruptibly(kNoDeadline, [&](rectiline::support::Interrupt& stop) {
-        proof::DenseNormalSystem dense(Z, stop);
-        if (!solve) return proof::balance_columns(Z, dense, boxes, norms, aim, sizes, in(moved));
-        CalledSystem called(Z, *solve);
-        return proof::balance_columns(Z, called, boxes, norms, aim, sizes, in(moved));
+        const auto solver = solve ? called_solver(Z, *solve) : proof::dense_solver(Z, stop);
+        return proof::balance_columns(Z, solver, boxes, norms, aim, sizes, in(moved));
     });
     return {moved, left};
 }

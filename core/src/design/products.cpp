@@ -178,6 +178,10 @@ void row_squares(const DesignView& X, std::span<const double> scale, std::span<d
     product<Entry::square>(X, scale, r);
 }
 
+void column_sizes(const DesignView& X, std::span<const double> scale, std::span<double> s) {
+    transposed_product<Entry::absolute>(X, scale, s);
+}
+
 void column_squares(const DesignView& X, std::span<const double> scale, std::span<double> s) {
     transposed_product<Entry::square>(X, scale, s);
 }

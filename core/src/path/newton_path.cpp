@@ -150,9 +150,4 @@ void NewtonPath::coefficients(std::span<double> user) {
     terms_.expand(user_, user);
 }
 
-void NewtonPath::dual(std::span<double> g) const {
-    rows_.dual(g);
-    if (terms_.order() > terms_.d) rows_.balance(g);
-}
-
 }  // namespace rectiline::path

@@ -52,24 +52,10 @@ std::vector<std::int64_t> all_rows(std::int64_t n) {
     return rows;
 }
 
-}  // namespace
-
-void FreeColumns::multiply(std::span<const double> x, std::span<double> z) const {
-    design::multiply(X, x.first(static_cast<std::size_t>(n_columns(X))), z);
-    if (intercept)
-        for (double& one : z)
-            one += x.back();
-}
-
-void FreeColumns::multiply_transposed(std::span<const double> g, std::span<double> image) const {
-    design::multiply_transposed(X, g, image.first(static_cast<std::size_t>(n_columns(X))));
-    if (intercept) image.back() = std::accumulate(g.begin(), g.end(), 0.0);
-}
-
 // Solves after scaling the diagonal to one. A small ridge makes singular matrices definite.
-bool DenseNormalSystem::solve_scaled(std::span<double> matrix, std::span<double> right) {
+bool solve_scaled(std::span<double> matrix, std::span<double> right, Interrupt& interrupt) {
     const std::size_t k = right.size();
-    if (interrupt_.poll_ahead(static_cast<std::int64_t>(k * k * k / 6))) return false;
+    if (interrupt.poll_ahead(static_cast<std::int64_t>(k * k * k / 6))) return false;
     std::vector<double> scale(k), factor(k * k);
     for (std::size_t j = 0; j < k; ++j)
         scale[j] = 1.0 / std::sqrt(std::max(matrix[j * k + j], 1e-300));
@@ -88,45 +74,60 @@ bool DenseNormalSystem::solve_scaled(std::span<double> matrix, std::span<double>
     return false;
 }
 
-bool DenseNormalSystem::by_columns(std::span<const double> weight, std::span<const double> right,
-                                   std::span<double> out) {
+bool by_columns(const FreeColumns& Z, std::span<const double> weight, std::span<const double> right,
+                std::span<double> out, Interrupt& interrupt) {
     std::vector<double> gram(right.size() * right.size()), x(right.begin(), right.end());
     const auto rows = all_rows(std::ssize(weight));
-    if (!weighted_gram(Z_.X, rows, weight, Z_.intercept, gram, interrupt_)) return false;
-    if (!solve_scaled(gram, x)) return false;
-    Z_.multiply(x, out);
+    if (!weighted_gram(Z.X, rows, weight, Z.intercept, gram, interrupt)) return false;
+    if (!solve_scaled(gram, x, interrupt)) return false;
+    Z.multiply(x, out);
     for (std::size_t i = 0; i < out.size(); ++i)
         out[i] *= weight[i];
     return true;
 }
 
 // B (B'B)^+ = (B B')^+ B with B = sqrt(weight) Z, and B B' is the smaller matrix.
-bool DenseNormalSystem::by_rows(std::span<const double> weight, std::span<const double> right,
-                                std::span<double> out) {
+bool by_rows(const FreeColumns& Z, std::span<const double> weight, std::span<const double> right,
+             std::span<double> out, Interrupt& interrupt) {
     const std::size_t n = weight.size();
     std::vector<double> root(n), kernel(n * n);
-    const auto columns = all_rows(n_columns(Z_.X));
+    const auto columns = all_rows(n_columns(Z.X));
     const std::vector<double> ones(columns.size(), 1.0);
-    if (!weighted_gram(transposed(Z_.X), columns, ones, false, kernel, interrupt_)) return false;
+    if (!weighted_gram(transposed(Z.X), columns, ones, false, kernel, interrupt)) return false;
     for (std::size_t i = 0; i < n; ++i)
         root[i] = std::sqrt(weight[i]);
     for (std::size_t i = 0; i < n; ++i)
         for (std::size_t j = 0; j < n; ++j)
-            kernel[i * n + j] = root[i] * root[j] * (kernel[i * n + j] + (Z_.intercept ? 1 : 0));
-    Z_.multiply(right, out);
+            kernel[i * n + j] = root[i] * root[j] * (kernel[i * n + j] + (Z.intercept ? 1 : 0));
+    Z.multiply(right, out);
     std::transform(out.begin(), out.end(), root.begin(), out.begin(), std::multiplies<>());
-    if (!solve_scaled(kernel, out)) return false;
+    if (!solve_scaled(kernel, out, interrupt)) return false;
     std::transform(out.begin(), out.end(), root.begin(), out.begin(), std::multiplies<>());
     return true;
 }
 
-bool DenseNormalSystem::change(std::span<const double> weight, std::span<const double> right,
-                               std::span<double> out) {
-    return right.size() > weight.size() ? by_rows(weight, right, out)
-                                        : by_columns(weight, right, out);
+}  // namespace
+
+void FreeColumns::multiply(std::span<const double> x, std::span<double> z) const {
+    design::multiply(X, x.first(static_cast<std::size_t>(n_columns(X))), z);
+    if (intercept)
+        for (double& one : z)
+            one += x.back();
 }
 
-double balance_columns(const FreeColumns& Z, NormalSystem& system, DualBoxes boxes,
+void FreeColumns::multiply_transposed(std::span<const double> g, std::span<double> image) const {
+    design::multiply_transposed(X, g, image.first(static_cast<std::size_t>(n_columns(X))));
+    if (intercept) image.back() = std::accumulate(g.begin(), g.end(), 0.0);
+}
+
+SolveNormal dense_solver(const FreeColumns& Z, Interrupt& interrupt) {
+    return [&](std::span<const double> weight, std::span<const double> right, auto out) {
+        return right.size() > weight.size() ? by_rows(Z, weight, right, out, interrupt)
+                                            : by_columns(Z, weight, right, out, interrupt);
+    };
+}
+
+double balance_columns(const FreeColumns& Z, const SolveNormal& solve, DualBoxes boxes,
                        std::span<const double> column_norm, std::span<const double> target,
                        std::span<const double> size, std::span<double> g) {
     const auto order = static_cast<std::size_t>(Z.order());
@@ -162,7 +163,7 @@ double balance_columns(const FreeColumns& Z, NormalSystem& system, DualBoxes box
         if (is_best) best.assign(g.begin(), g.end());
         set_weights(boxes.low.data(), boxes.high.data(), g.data(), largest, std::ssize(g),
                     weight.data());
-        if (!system.change(weight, left, change)) break;
+        if (!solve(weight, left, change)) break;
         for (std::size_t i = 0; i < n; ++i)
             g[i] = std::min(std::max(g[i] - change[i], boxes.low[i]), boxes.high[i]);
     }

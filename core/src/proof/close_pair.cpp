@@ -23,8 +23,8 @@ void repair(const SmallProblem& problem, std::span<double> g) {
     for (const std::int64_t j : problem.free_columns)
         norms.push_back(problem.norms.column[j]);
     support::Interrupt never;
-    DenseNormalSystem system(problem.free, never);
-    balance_columns(problem.free, system, problem.boxes, norms, zero, zero, g);
+    balance_columns(problem.free, dense_solver(problem.free, never), problem.boxes, norms, zero,
+                    zero, g);
     rows::clip_dual(problem.rows, g);
 }
 

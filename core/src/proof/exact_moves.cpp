@@ -1,3 +1,4 @@
+#include "rectiline/design/products.hpp"
 #include "rectiline/proof/free_columns.hpp"
 #include "rectiline/proof/measure.hpp"
 #include "rectiline/proof/twofold.hpp"
@@ -202,39 +203,6 @@ std::vector<Row> roomiest(const std::vector<Row>& inside, std::size_t count) {
     return some;
 }
 
-// out_j += sizes of row k times `factor`.
-template <class T>
-void add_row(const DenseView<T>& X, std::int64_t k, double factor, std::span<double> out) {
-    for (std::int64_t j = 0; j < X.d; ++j)
-        out[j] += factor * size_of(static_cast<double>(X.row(k)[j * X.column_stride]));
-}
-
-template <class View>
-void add_rows(const View& X, const Moves& moves, std::span<double> out) {
-    for (std::size_t k = 0; k < moves.row.size(); ++k)
-        add_row(X, moves.row[k], moves.by[k], out);
-}
-
-template <class T, class I>
-void add_rows(const SparseView<T, I>& X, const Moves& moves, std::span<double> out) {
-    std::vector<double> by(static_cast<std::size_t>(X.n), 0.0);
-    for (std::size_t k = 0; k < moves.row.size(); ++k)
-        by[static_cast<std::size_t>(moves.row[k])] = moves.by[k];
-    const auto add = [&](std::int64_t i) {
-        const auto line = X.line(i);
-        for (std::size_t e = 0; e < line.values.size(); ++e) {
-            const auto at = static_cast<std::int64_t>(line.indices[e]);
-            const double size = size_of(static_cast<double>(line.values[e]));
-            out[X.by_rows ? at : i] += by[static_cast<std::size_t>(X.by_rows ? i : at)] * size;
-        }
-    };
-    if (X.by_rows)
-        std::for_each(moves.row.begin(), moves.row.end(), add);
-    else
-        for (std::int64_t j = 0; j < X.d; ++j)
-            add(j);
-}
-
 }  // namespace
 
 std::optional<Moves> exact_moves(const FreeColumns& Z, DualBoxes boxes, std::span<const double> g,
@@ -264,8 +232,10 @@ std::optional<Moves> exact_moves(const FreeColumns& Z, DualBoxes boxes, std::spa
 void add_moved_sizes(const DesignView& X, const Moves& moves, std::span<double> error) {
     assert(std::ssize(error) == n_columns(X));
     if (moves.row.empty()) return;
-    std::vector<double> sizes(error.size(), 0.0);
-    std::visit([&](const auto& view) { add_rows(view, moves, sizes); }, X);
+    std::vector<double> by(static_cast<std::size_t>(n_rows(X)), 0.0), sizes(error.size());
+    for (std::size_t k = 0; k < moves.row.size(); ++k)
+        by[static_cast<std::size_t>(moves.row[k])] = moves.by[k];
+    column_sizes(X, by, sizes);
     const double margin = 1 + gamma(moves.row.size());
     for (std::size_t j = 0; j < error.size(); ++j)
         error[j] += sizes[j] * margin;

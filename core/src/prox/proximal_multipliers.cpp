@@ -24,8 +24,7 @@ void add_column(const DesignView& X, std::int64_t j, double a, double* y) {
                 for (std::int64_t i = 0; i < view.n; ++i)
                     y[i] += a * static_cast<double>(x[i * view.row_stride]);
             } else {
-                for (auto k = view.pointers[j]; k < view.pointers[j + 1]; ++k)
-                    y[view.indices[k]] += a * static_cast<double>(view.values[k]);
+                sparse_axpy(a, view.line(j), y);
             }
         },
         X);

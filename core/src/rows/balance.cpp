@@ -16,14 +16,13 @@ namespace {
 struct SlopeEnds {
     double low, high;
 };
-struct SharedEnds {
-    SlopeEnds ends;
-    RECTILINE_INLINE const SlopeEnds& operator[](std::int64_t) const { return ends; }
-};
-struct OwnEnds {
-    const SlopeEnds* ends;
-    const std::uint8_t* index;
-    RECTILINE_INLINE const SlopeEnds& operator[](std::int64_t i) const { return ends[index[i]]; }
+struct Ends {
+    SlopeEnds shared;
+    const SlopeEnds* own;
+    const std::uint8_t* index;  // nullptr: shared
+    RECTILINE_INLINE SlopeEnds operator[](std::int64_t i) const {
+        return index ? own[index[i]] : shared;
+    }
 };
 
 // A multiplier in the row's own slope, where its box is [weight low, weight high] rounded inwards.
@@ -45,7 +44,6 @@ RECTILINE_INLINE double room_of(double g, double turn, double weight, const Slop
     return stuck ? 0.0 : free;
 }
 
-template <class Ends>
 RECTILINE_MULTIVERSION void clip_block(const RowFunctions& rows, const Ends& ends, RowBlock block,
                                        double* g) {
     const double *weight = rows.weight, *turn = rows.direction;
@@ -66,7 +64,6 @@ RECTILINE_INLINE double offer_of(double room, double g, double weight) {
     return room < kInfinity ? room : (g < 0 ? -g : g) + weight;
 }
 
-template <class Ends>
 RECTILINE_MULTIVERSION Offers block_offers(const RowFunctions& rows, const Ends& ends,
                                            RowBlock block, const double* g, double sign) {
     const double *weight = rows.weight, *turn = rows.direction;
@@ -84,7 +81,6 @@ RECTILINE_MULTIVERSION Offers block_offers(const RowFunctions& rows, const Ends&
 
 // Moves the first row inside its box that has the room by all that is needed, and returns by how
 // much it has moved; 0 if there is none. For the last digits of a sum.
-template <class Ends>
 double move_one(const RowFunctions& rows, const Ends& ends, double move, double* g) {
     const double sign = move > 0 ? 1.0 : -1.0;
     for (std::int64_t i = 0; i < rows.n; ++i) {
@@ -99,7 +95,6 @@ double move_one(const RowFunctions& rows, const Ends& ends, double move, double*
 }
 
 // Moves rows by a share of what they offer, bounded ones at most by all of it.
-template <class Ends>
 RECTILINE_MULTIVERSION void move_block(const RowFunctions& rows, const Ends& ends, RowBlock block,
                                        double sign, bool inside_only, double share, double* g) {
     const double *weight = rows.weight, *turn = rows.direction;
@@ -116,7 +111,6 @@ RECTILINE_MULTIVERSION void move_block(const RowFunctions& rows, const Ends& end
 
 // Moves rows inside their boxes until they sum to zero. Rows are looked at until they have so much
 // room that each moves by a small share of its own.
-template <class Ends>
 void balance_inside(const RowFunctions& rows, std::span<const RowBlock> blocks, const Ends& ends,
                     double* g, Balance& balance) {
     constexpr double kRounding = 0.1 * std::numeric_limits<double>::epsilon();
@@ -153,8 +147,12 @@ void balance_inside(const RowFunctions& rows, std::span<const RowBlock> blocks, 
     }
 }
 
-template <class Ends>
-Balance repair_with(const RowFunctions& rows, const Ends& ends, bool balanced, double* g) {
+// Moves g into its boxes, and to sum 0 if asked.
+Balance repair_dual(const RowFunctions& rows, bool balanced, double* g) {
+    std::vector<SlopeEnds> own;
+    for (std::size_t c = 0; c < rows.n_curves(); ++c)
+        own.push_back({rows.curves[c].lowest_slope(), rows.curves[c].highest_slope()});
+    const Ends ends{own[0], own.data(), rows.curve_index};
     const std::vector<RowBlock> blocks = row_blocks(rows, false);
     CompensatedLanes sum;
     for (const RowBlock& block : blocks) {
@@ -164,15 +162,6 @@ Balance repair_with(const RowFunctions& rows, const Ends& ends, bool balanced, d
     Balance balance{sum.value(), sum.size()};
     if (balanced) balance_inside(rows, blocks, ends, g, balance);
     return balance;
-}
-
-// Moves g into its boxes, and to sum 0 if asked.
-Balance repair_dual(const RowFunctions& rows, bool balanced, double* g) {
-    std::vector<SlopeEnds> ends;
-    for (std::size_t c = 0; c < rows.n_curves(); ++c)
-        ends.push_back({rows.curves[c].lowest_slope(), rows.curves[c].highest_slope()});
-    return rows.curve_index ? repair_with(rows, OwnEnds{ends.data(), rows.curve_index}, balanced, g)
-                            : repair_with(rows, SharedEnds{ends[0]}, balanced, g);
 }
 
 }  // namespace

@@ -60,7 +60,7 @@ void check_balance(std::int64_t n, std::int64_t d, bool intercept, bool by_colum
         for (std::size_t j = 0; j < target.size(); ++j)
             target[j] = 0.1 * static_cast<double>(j % 3);
     rectiline::support::Interrupt never;
-    DenseNormalSystem system(Z, never);
+    const SolveNormal system = dense_solver(Z, never);
     const double left = balance_columns(Z, system, boxes.view(), norms_of(X), target, target, g);
     CHECK(left <= 1e-12);
     CHECK(leftover(Z, g, target) <= 1e-11);
@@ -69,24 +69,6 @@ void check_balance(std::int64_t n, std::int64_t d, bool intercept, bool by_colum
 }
 
 // Whoever solves the normal equations, the rounds are the same.
-class Scaled final : public NormalSystem {
-  public:
-    explicit Scaled(const FreeColumns& Z) : Z_(Z) {}
-    bool change(std::span<const double> weight, std::span<const double> right,
-                std::span<double> out) override {
-        ++calls;
-        const Numbers x{right[0] / 10.0};
-        Z_.multiply(x, out);
-        for (std::size_t i = 0; i < out.size(); ++i)
-            out[i] *= weight[i] > 0 ? 1.0 : 0.0;
-        return calls < 5;
-    }
-    int calls = 0;
-
-  private:
-    FreeColumns Z_;
-};
-
 void check_system() {
     const samples::Matrix ones(10, 1, 1, 1.0);
     samples::Dense<double> dense(ones, 1, 1);
@@ -94,11 +76,18 @@ void check_system() {
     const DesignView view = dense.view;
     const FreeColumns Z{view, false};
     const Boxes boxes(10, 1.0);
-    Scaled system(Z);
+    int calls = 0;
+    const SolveNormal system = [&](auto weight, auto right, auto out) {
+        ++calls;
+        Z.multiply(Numbers{right[0] / 10.0}, out);
+        for (std::size_t i = 0; i < out.size(); ++i)
+            out[i] *= weight[i] > 0 ? 1.0 : 0.0;
+        return calls < 5;
+    };
     Numbers g = random_numbers(10, 0.5, 4);
     const Numbers zero{0.0}, norm{std::sqrt(10.0)};
     CHECK(balance_columns(Z, system, boxes.view(), norm, zero, zero, g) <= 1e-15);
-    CHECK(system.calls >= 1 && std::fabs(leftover(Z, g, zero)) <= 1e-15);
+    CHECK(calls >= 1 && std::fabs(leftover(Z, g, zero)) <= 1e-15);
 }
 
 // Sets x to the solution of A x = x, by elimination with pivots.

@@ -26,6 +26,9 @@ void row_squares(const DesignView& X, std::span<const double> scale, std::span<d
 bool moments_of_rows(const DesignView& X, std::span<const double> inverse, std::span<double> sum,
                      std::span<double> square, std::span<double> row_square);
 
+// s_j = sum_i scale_i |x_ij|
+void column_sizes(const DesignView& X, std::span<const double> scale, std::span<double> s);
+
 // s_j = sum_i scale_i x_ij^2
 void column_squares(const DesignView& X, std::span<const double> scale, std::span<double> s);
 

@@ -14,57 +14,42 @@ namespace rectiline::design {
 
 constexpr std::int64_t kRowBlock = 64;  // small enough that this block and the next stay in cache
 
-// What both kinds of dense rows do once they know where a row is.
-template <class Rows>
-struct DenseAccess {
-    RECTILINE_INLINE double dot(std::int64_t slot, std::int64_t i, const double* b) const {
-        return rectiline::support::dot(self().row(slot, i), b, self().X.d);
-    }
-    RECTILINE_INLINE void axpy(std::int64_t slot, std::int64_t i, double a, double* v) const {
-        rectiline::support::axpy(a, self().row(slot, i), v, self().X.d);
-    }
-    template <class Visit>
-    RECTILINE_INLINE void for_each(std::int64_t slot, std::int64_t i, Visit&& visit) const {
-        const auto* x = self().row(slot, i);
-        for (std::int64_t j = 0; j < self().X.d; ++j)
-            visit(j, static_cast<double>(x[j]));
-    }
-    std::int64_t length(std::int64_t) const { return self().X.d; }
-
-  private:
-    RECTILINE_INLINE const Rows& self() const { return static_cast<const Rows&>(*this); }
-};
-
 template <class T>
-struct ContiguousRows : DenseAccess<ContiguousRows<T>> {
+struct DenseRows {
     DenseView<T> X;
+    bool in_place;
+    std::vector<T> block = {};
 
-    explicit ContiguousRows(const DenseView<T>& X) : X(X) {}
-    void reserve() {}
-    RECTILINE_INLINE void load(std::span<const std::int64_t>) {}
-    RECTILINE_INLINE void prefetch(std::int64_t i) const { X.prefetch_row(i); }
-    RECTILINE_INLINE const T* row(std::int64_t, std::int64_t i) const { return X.row(i); }
-};
-
-template <class T>
-struct GatheredRows : DenseAccess<GatheredRows<T>> {
-    DenseView<T> X;
-    std::vector<double> block;
-
-    explicit GatheredRows(const DenseView<T>& X) : X(X) {}
-    void reserve() { block.resize(static_cast<std::size_t>(kRowBlock * X.d)); }
-    void load(std::span<const std::int64_t> rows) {
+    explicit DenseRows(const DenseView<T>& X) : X(X), in_place(X.rows_contiguous()) {}
+    void reserve() {
+        if (!in_place) block.resize(static_cast<std::size_t>(kRowBlock * X.d));
+    }
+    RECTILINE_INLINE void load(std::span<const std::int64_t> rows) {
+        if (in_place) return;
         const std::int64_t count = std::ssize(rows);
         for (std::int64_t j = 0; j < X.d; ++j) {
             const T* column = X.data + j * X.column_stride;
             for (std::int64_t k = 0; k < count; ++k)
-                block[k * X.d + j] = static_cast<double>(column[rows[k] * X.row_stride]);
+                block[k * X.d + j] = column[rows[k] * X.row_stride];
         }
     }
-    RECTILINE_INLINE void prefetch(std::int64_t) const {}
-    RECTILINE_INLINE const double* row(std::int64_t slot, std::int64_t) const {
-        return block.data() + slot * X.d;
+    RECTILINE_INLINE void prefetch(std::int64_t i) const { X.prefetch_row(i); }
+    RECTILINE_INLINE const T* row(std::int64_t slot, std::int64_t i) const {
+        return in_place ? X.row(i) : block.data() + slot * X.d;
     }
+    RECTILINE_INLINE double dot(std::int64_t slot, std::int64_t i, const double* b) const {
+        return rectiline::support::dot(row(slot, i), b, X.d);
+    }
+    RECTILINE_INLINE void axpy(std::int64_t slot, std::int64_t i, double a, double* v) const {
+        rectiline::support::axpy(a, row(slot, i), v, X.d);
+    }
+    template <class Visit>
+    RECTILINE_INLINE void for_each(std::int64_t slot, std::int64_t i, Visit&& visit) const {
+        const T* x = row(slot, i);
+        for (std::int64_t j = 0; j < X.d; ++j)
+            visit(j, static_cast<double>(x[j]));
+    }
+    std::int64_t length(std::int64_t) const { return X.d; }
 };
 
 template <class T, class I>
@@ -98,11 +83,7 @@ auto with_row_access(const DesignView& X, Use&& use) {
     return std::visit(
         [&]<class View>(const View& view) {
             if constexpr (requires { view.row_stride; }) {
-                if (view.rows_contiguous()) {
-                    ContiguousRows rows(view);
-                    return use(rows);
-                }
-                GatheredRows rows(view);
+                DenseRows rows(view);
                 return use(rows);
             } else {
                 SparseRows rows(view);

@@ -36,8 +36,8 @@ RECTILINE_INLINE double larger(double a, double b) {
 // over rows, and raises the steepest slope.
 template <class Curves>
 RECTILINE_MULTIVERSION void evaluate_rows(const Curves& curves, const rows::RowFunctions& rows,
-                                       std::int64_t first, double unit, Chunk& c, RowSums& sums,
-                                       double& largest) {
+                                          std::int64_t first, double unit, Chunk& c, RowSums& sums,
+                                          double& largest) {
     const Curves of = curves;
     const double *direction = rows.direction + first, *offset = rows.offset + first;
     const double* weight = rows.weight + first;

@@ -40,8 +40,7 @@ class SparseChunk {
     // sizes += |X|' weight
     void add_sizes(const double* weight, double* sizes) const {
         for (std::int64_t r = 0; r < count_; ++r)
-            for (I k = X_.pointers[first_ + r]; k < X_.pointers[first_ + r + 1]; ++k)
-                sizes[X_.indices[k]] += weight[r] * std::fabs(static_cast<double>(X_.values[k]));
+            sparse_axpy<Entry::absolute>(weight[r], line(r), sizes);
     }
     // Squared lengths of the products of directions with some rows.
     void squared_lengths(std::span<const int> rows, const Directions& directions, double* squares) {
@@ -66,18 +65,17 @@ class SparseChunk {
     }
     template <Sum Kind>
     void add_up(std::int64_t r, const SumOf& of) const {
-        if constexpr (Kind == Sum::none) return;
-        if constexpr (Kind == Sum::product) {
-            of.out[r] = sparse_dot(line(r), of.v) + of.start;
-            return;
+        if constexpr (Kind == Sum::product) of.out[r] = sparse_dot(line(r), of.v) + of.start;
+        if constexpr (Kind == Sum::absolute)
+            of.out[r] = sparse_dot<Entry::absolute>(line(r), of.v) + of.start;
+        if constexpr (Kind == Sum::square) {
+            of.out[r] = of.start;
+            for (I k = X_.pointers[first_ + r]; k < X_.pointers[first_ + r + 1]; ++k) {
+                const I j = X_.indices[k];
+                const double part = static_cast<double>(X_.values[k]) * of.v[j] + of.u[j];
+                of.out[r] += part * part;
+            }
         }
-        double sum = of.start;
-        for (I k = X_.pointers[first_ + r]; k < X_.pointers[first_ + r + 1]; ++k) {
-            const double x = static_cast<double>(X_.values[k]), v = of.v[X_.indices[k]];
-            const double part = Kind == Sum::square ? x * v + of.u[X_.indices[k]] : 0.0;
-            sum += Kind == Sum::square ? part * part : std::fabs(x) * v;
-        }
-        of.out[r] = sum;
     }
 
     const SparseView<T, I>& X_;

@@ -8,6 +8,7 @@
 #include "rectiline/support/interrupt.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <vector>
@@ -29,40 +30,20 @@ struct DualBoxes {
     std::span<const double> low, high;
 };
 
-// Solves normal equations Z' diag(weight) Z x = right, whose matrix may be singular. Who holds a
-// sparse Z supplies a solver of his own.
-class NormalSystem {
-  public:
-    virtual ~NormalSystem() = default;
-    // The change weight * (Z x) of g; false if there is none, or no time for it.
-    virtual bool change(std::span<const double> weight, std::span<const double> right,
-                        std::span<double> out) = 0;
-};
+// The change weight * (Z x) of g, where x solves the normal equations Z' diag(weight) Z x = right,
+// whose matrix may be singular: (weight, right, change). False if there is none, or no time for it.
+// Who holds a sparse Z supplies a function of his own.
+using SolveNormal =
+    std::function<bool(std::span<const double>, std::span<const double>, std::span<double>)>;
 
-// Forms a matrix of the order of the columns, or of the rows where these are fewer.
-class DenseNormalSystem final : public NormalSystem {
-  public:
-    DenseNormalSystem(const FreeColumns& Z, support::Interrupt& interrupt)
-        : Z_(Z), interrupt_(interrupt) {}
-    bool change(std::span<const double> weight, std::span<const double> right,
-                std::span<double> out) override;
-
-  private:
-    bool by_columns(std::span<const double> weight, std::span<const double> right,
-                    std::span<double> out);
-    bool by_rows(std::span<const double> weight, std::span<const double> right,
-                 std::span<double> out);
-    bool solve_scaled(std::span<double> matrix, std::span<double> right);
-
-    FreeColumns Z_;
-    support::Interrupt& interrupt_;
-};
+// By a matrix of the order of the columns, or of the rows where these are fewer.
+SolveNormal dense_solver(const FreeColumns& Z, support::Interrupt& interrupt);
 
 // Moves g inside its boxes until Z'g is nearly `target`, and returns the largest leftover relative
 // to `size` + |z_j| |g|. Samples strictly inside their boxes sit on a kink of the loss, where
 // moving their multiplier is free: corrections are least squares weighted by the squared distance
 // to the box, clipped, and repeated.
-double balance_columns(const FreeColumns& Z, NormalSystem& system, DualBoxes boxes,
+double balance_columns(const FreeColumns& Z, const SolveNormal& solve, DualBoxes boxes,
                        std::span<const double> column_norm, std::span<const double> target,
                        std::span<const double> size, std::span<double> g);
 
