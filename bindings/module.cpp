@@ -1,4 +1,4 @@
-#include "rectiline/support/finite.hpp"
+#include "rectiline/support/vectors.hpp"
 #include "rectiline/support/threads.hpp"
 
 #include "common.hpp"

@@ -1,6 +1,4 @@
-#include "rectiline/design/copy_rows.hpp"
 #include "rectiline/design/gram.hpp"
-#include "rectiline/design/moments.hpp"
 #include "rectiline/design/products.hpp"
 
 #include "common.hpp"

@@ -1,13 +1,11 @@
+#include "rectiline/newton/newton_path.hpp"
 #include "rectiline/newton/newton_run.hpp"
-#include "rectiline/path/newton_path.hpp"
 
 #include "common.hpp"
 
 namespace {
 
 using namespace rectiline::newton;
-using rectiline::path::NewtonPath;
-using rectiline::path::PathStep;
 
 using TermsState = Held<NewtonTerms>;
 using RowsState = Held<NewtonRows>;

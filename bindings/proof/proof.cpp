@@ -1,6 +1,6 @@
 #include "rectiline/proof/close_pair.hpp"
-#include "rectiline/proof/column_bounds.hpp"
 #include "rectiline/proof/products.hpp"
+#include "rectiline/proof/terms.hpp"
 
 #include "common.hpp"
 
@@ -39,11 +39,14 @@ FourNumbers twofold_sum(VectorIn x) {
     return {total.hi, total.lo, total.error, total.size};
 }
 
+FourNumbers numbers(const proof::BoundedTerms& terms) {
+    return {terms.value, terms.value_error, terms.gap, terms.gap_upper};
+}
+
 FourNumbers column_bounds(const Columns& columns, VectorIn b, VectorIn q, VectorIn error) {
-    const proof::ColumnBounds found =
-        proof::column_bounds(columns.view, checked(b, columns.d(), "b"),
-                             checked(q, columns.d(), "q"), checked(error, columns.d(), "error"));
-    return {found.value, found.value_error, found.gap, found.gap_upper};
+    return numbers(proof::column_bounds(columns.view, checked(b, columns.d(), "b"),
+                                        checked(q, columns.d(), "q"),
+                                        checked(error, columns.d(), "error")));
 }
 
 double dual_share(const Columns& columns, VectorIn q, VectorIn error) {
@@ -97,8 +100,7 @@ FourNumbers row_terms(const Rows& rows, VectorIn argument, VectorIn radius, Vect
         listed = {vector_of(moves->first), vector_of(moves->second)};
     }
     gil::Released released;
-    const proof::RowTerms found = proof::row_terms(rows.view, at, dual, listed, share);
-    return {found.loss, found.loss_error, found.gap, found.gap_upper};
+    return numbers(proof::row_terms(rows.view, at, dual, listed, share));
 }
 
 // Normal equations that are solved by a function of Python's: (weight, right) -> x, or None.
@@ -186,8 +188,7 @@ std::optional<std::tuple<FourNumbers, double, NumpyVector, FourVectors>> close_p
     };
     const FourVectors measured = all_filled(close, X.n(), X.n(), X.d(), X.d());
     if (!found) return std::nullopt;
-    const auto& [loss, loss_error, gap, upper] = found->terms;
-    return std::tuple(FourNumbers{loss, loss_error, gap, upper}, found->share, moved, measured);
+    return std::tuple(numbers(found->terms), found->share, moved, measured);
 }
 
 }  // namespace

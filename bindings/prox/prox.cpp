@@ -1,5 +1,4 @@
 #include "rectiline/prox/clustered_prox.hpp"
-#include "rectiline/prox/group_linf.hpp"
 
 #include "common.hpp"
 

@@ -1,5 +1,4 @@
 #include "rectiline/rows/certificate.hpp"
-#include "rectiline/rows/slope_ranges.hpp"
 #include "rectiline/rows/states.hpp"
 
 #include "common.hpp"

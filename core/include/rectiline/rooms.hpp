@@ -56,7 +56,7 @@ using namespace design;
 using namespace support;
 }  // namespace prox
 
-namespace newton {  // the semismooth Newton method of multipliers
+namespace newton {  // the semismooth Newton method of multipliers, also at many strengths in a row
 using namespace columns;
 using namespace design;
 using namespace rows;
@@ -75,12 +75,5 @@ using namespace design;
 using namespace rows;
 using namespace support;
 }  // namespace passes
-
-namespace path {  // many strengths of one problem in a row
-using namespace design;
-using namespace newton;
-using namespace rows;
-using namespace support;
-}  // namespace path
 
 }  // namespace rectiline

@@ -1,8 +1,7 @@
 #include "rectiline/newton/newton_rows.hpp"
 
-#include "rectiline/design/copy_rows.hpp"
 #include "rectiline/design/products.hpp"
-#include "rectiline/newton/newton_kernels.hpp"
+#include "rectiline/rows/packed_curve.hpp"
 #include "rectiline/support/threads.hpp"
 
 #include <algorithm>
@@ -11,6 +10,78 @@
 #include <numeric>
 
 namespace rectiline::newton {
+namespace {
+
+// The passes take rows first to last of arrays over all rows.
+template <class RampsOf>
+RECTILINE_MULTIVERSION double derivative_pass(const RampsOf& ramps, std::int64_t first,
+                                              std::int64_t last, const double* t, const double* dt,
+                                              const double* multiplier, const double* weight,
+                                              double step, double inverse_S) {
+    const RampsOf of = ramps;
+    double sum = 0;
+#pragma omp simd reduction(+ : sum)
+    for (std::int64_t i = first; i < last; ++i) {
+        const double w = t[i] + step * dt[i] + multiplier[i] * inverse_S;
+        sum += weight[i] * dt[i] * of[i].slope(w);
+    }
+    return sum;
+}
+
+// What an evaluation returns besides the arrays it fills.
+struct Evaluated {
+    double squares;  // sum weight (s - multiplier)^2
+    std::int64_t n_free;
+};
+
+struct EvaluationArrays {
+    double *t, *dt, *s, *newton_weight;
+    const double *multiplier, *weight;
+};
+
+// Moves t by step * dt; s and its rate of change there; rows on a flat part get Newton weight 0.
+template <class RampsOf>
+RECTILINE_MULTIVERSION Evaluated evaluate_pass(const RampsOf& ramps, std::int64_t first,
+                                               std::int64_t last, const EvaluationArrays& a,
+                                               double step, double inverse_S) {
+    const RampsOf of = ramps;
+    double *t = a.t, *dt = a.dt, *s = a.s, *newton_weight = a.newton_weight;
+    const double *multiplier = a.multiplier, *weight = a.weight;
+    double squares = 0, n_free = 0;
+#pragma omp simd reduction(+ : squares, n_free)
+    for (std::int64_t i = first; i < last; ++i) {
+        t[i] += step * dt[i];
+        dt[i] = 0;
+        const double w = t[i] + multiplier[i] * inverse_S;
+        double slope = of[i].slope(w);
+        slope = slope < of[i].lowest ? of[i].lowest : slope;
+        slope = slope > of[i].highest ? of[i].highest : slope;
+        s[i] = slope;
+        const double change = slope - multiplier[i];
+        squares += weight[i] * change * change;
+        newton_weight[i] = weight[i] * of[i].jacobian(w);
+        n_free += newton_weight[i] > 0 ? 1.0 : 0.0;
+    }
+    return {squares, static_cast<std::int64_t>(n_free)};
+}
+
+// Sums of losses and Fenchel-Young terms; without the latter where every slope is that of its
+// argument.
+template <bool with_gap, class Curves>
+RECTILINE_MULTIVERSION RowSums value_pass(const Curves& curves, std::int64_t first,
+                                          std::int64_t last, const double* t, const double* s,
+                                          const double* weight) {
+    const Curves f = curves;
+    double loss = 0, gap = 0;
+#pragma omp simd reduction(+ : loss, gap)
+    for (std::int64_t i = first; i < last; ++i) {
+        loss += weight[i] * f[i].loss(t[i]);
+        if constexpr (with_gap) gap += weight[i] * f[i].fenchel_young(t[i], s[i]);
+    }
+    return {loss, gap};
+}
+
+}  // namespace
 
 struct NewtonRows::Storage {
     std::unique_ptr<double[]> dense;  // filled before it is read

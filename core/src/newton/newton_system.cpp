@@ -1,7 +1,7 @@
 #include "rectiline/newton/newton_system.hpp"
 
 #include "rectiline/support/dense_algebra.hpp"
-#include "rectiline/support/finite.hpp"
+#include "rectiline/support/vectors.hpp"
 
 #include <algorithm>
 #include <cmath>

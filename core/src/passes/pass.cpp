@@ -1,9 +1,8 @@
 #include "rectiline/passes/pass.hpp"
 
 #include "rectiline/design/gram.hpp"
-#include "rectiline/passes/dense_chunk.hpp"
+#include "rectiline/passes/chunks.hpp"
 #include "rectiline/passes/row_kernels.hpp"
-#include "rectiline/passes/sparse_chunk.hpp"
 #include "rectiline/support/compensated.hpp"
 #include "rectiline/support/threads.hpp"
 
@@ -140,7 +139,7 @@ void find_near(Access& access, const Member& member, const Directions& direction
                std::int64_t first, Chunk& c, Part& part) {
     const double* weight = member.rows.weight + first;
     const int count = member.evaluates ? list_close<true>(weight, member.reach, member.least, c)
-                                    : list_close<false>(weight, member.reach, member.least, c);
+                                       : list_close<false>(weight, member.reach, member.least, c);
     access.squared_lengths({c.candidates, static_cast<std::size_t>(count)}, directions, c.square);
     const double reach = member.reach * member.reach;
     for (int k = 0; k < count; ++k) {

@@ -1,7 +1,7 @@
 #include "rectiline/proof/close_pair.hpp"
 
 #include "rectiline/design/products.hpp"
-#include "rectiline/proof/column_bounds.hpp"
+#include "rectiline/proof/terms.hpp"
 #include "rectiline/proof/twofold.hpp"
 #include "rectiline/rows/certificate.hpp"
 
@@ -66,9 +66,9 @@ std::optional<ClosedPair> close_pair(const SmallProblem& problem, std::span<cons
             q[j] *= share;
         }
     }
-    RowTerms terms = row_terms(problem.rows, {argument, radius}, g, *moves, share);
+    BoundedTerms terms = row_terms(problem.rows, {argument, radius}, g, *moves, share);
     // What that costs the rows is rounding as well: at most about twice the losses' share of it.
-    terms.gap = std::max(terms.gap - 2.0 * shrunk * size_of(terms.loss), 0.0);
+    terms.gap = std::max(terms.gap - 2.0 * shrunk * size_of(terms.value), 0.0);
     return ClosedPair{terms, share};
 }
 

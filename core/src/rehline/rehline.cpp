@@ -13,23 +13,6 @@ namespace {
 // and the others have been visited this many times as often as there are rows.
 constexpr double kLookAgain = 0.1;
 constexpr std::int64_t kLookAgainVisits = 2;
-}  // namespace
-
-// What one sweep reads, moves and sums.
-struct Rehline::Sweep {
-    const RowFunctions& rows;
-    const double* curvature;
-    double* a;
-    DualMove move;
-    double &intercept, &balance;
-    double center, intercept_step;
-    bool shrink;
-    double threshold;  // rows that sit still farther than this from every knot are set aside
-    bool measure;      // whether to sum the loss
-    double loss = 0, gap = 0, constraint_gap = 0, largest_move = 0;
-};
-
-namespace {
 
 // What a row is likely to add to the gap after this sweep, from its step: `away` is how far the
 // slope at t is from its dual, `change` the step, r the curvature of the dual along it. At a kink
@@ -45,11 +28,11 @@ RECTILINE_INLINE double gap_share(double away, double change, double r, bool cur
 // `kept`; returns their number.
 //
 // A row that does not move adds nothing to the gap. Evaluating the loss would add to the work of
-// the others, so it is done only when `Measure` asks for the objective.
+// the others, so it is done only when the objective is asked for.
 //
 // While a block is worked on, the rows of the next one are fetched, one per step: rows are visited
 // in random order, which no hardware prefetcher follows.
-template <bool Measure, class Rows, class Sweep>
+template <class Rows, class Sweep>
 RECTILINE_MULTIVERSION std::int64_t step_rows(Rows& access, const std::int64_t* block,
                                               std::int64_t count, const std::int64_t* next_block,
                                               std::int64_t next_count, std::int64_t* kept,
@@ -73,7 +56,7 @@ RECTILINE_MULTIVERSION std::int64_t step_rows(Rows& access, const std::int64_t* 
         const double t =
             direction * (access.dot(slot, i, s.move.coef.data()) + s.intercept) + s.rows.offset[i];
 
-        if constexpr (Measure) loss += weight * f.loss(t);
+        if (s.measure) loss += weight * f.loss(t);
         // the exact maximiser along this row's dual coordinate
         const double next = weight * envelope_slope(f, t + a * r, r * weight);
         const double change = next - a;
@@ -99,6 +82,20 @@ RECTILINE_MULTIVERSION std::int64_t step_rows(Rows& access, const std::int64_t* 
 }
 
 }  // namespace
+
+// What one sweep reads, moves and sums.
+struct Rehline::Sweep {
+    const RowFunctions& rows;
+    const double* curvature;
+    double* a;
+    DualMove move;
+    double &intercept, &balance;
+    double center, intercept_step;
+    bool shrink;
+    double threshold;  // rows that sit still farther than this from every knot are set aside
+    bool measure;      // whether to sum the loss
+    double loss = 0, gap = 0, constraint_gap = 0, largest_move = 0;
+};
 
 Rehline::Rehline(DesignView X, RowFunctions rows, ColumnFunctions columns,
                  LinearConstraints constraints, RehlineOptions options)
@@ -196,9 +193,7 @@ bool Rehline::sweep(Rows& access, Sweep& sums, Interrupt& interrupt) {
         const std::int64_t* next =
             last ? nullptr : active_.data() + block_order_[done + 1] * kRowBlock;
         const std::int64_t next_count = last ? 0 : block_kept_[block_order_[done + 1]];
-        block_kept_[b] =
-            sums.measure ? step_rows<true>(access, block, count, next, next_count, members, sums)
-                         : step_rows<false>(access, block, count, next, next_count, members, sums);
+        block_kept_[b] = step_rows(access, block, count, next, next_count, members, sums);
         std::int64_t work = 2 * count * access.length(block[0]);
         if (done % blocks_between == 0 || done + 1 == n_blocks)
             work += constraints_.sweep(sums.move, sums.constraint_gap);

@@ -1,7 +1,7 @@
 #include "rectiline/simplex/simplex.hpp"
 
-#include "rectiline/support/finite.hpp"
 #include "rectiline/support/random.hpp"
+#include "rectiline/support/vectors.hpp"
 
 #include <algorithm>
 #include <array>

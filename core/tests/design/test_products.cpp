@@ -1,5 +1,4 @@
 // Products in every layout against plain loops, and the same sums from any number of threads.
-#include "rectiline/design/copy_rows.hpp"
 #include "rectiline/design/dense_rows.hpp"
 #include "rectiline/design/gram.hpp"
 #include "rectiline/design/products.hpp"

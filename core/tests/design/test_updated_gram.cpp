@@ -1,5 +1,5 @@
 // Gram matrices that follow their weights are those that are summed anew, in every storage.
-#include "rectiline/design/updated_gram.hpp"
+#include "rectiline/design/gram.hpp"
 #include "rectiline/support/threads.hpp"
 
 #include "check.hpp"

@@ -1,5 +1,5 @@
 // The rows' terms of a certificate are above the terms at every argument and multiplier allowed.
-#include "rectiline/proof/row_terms.hpp"
+#include "rectiline/proof/terms.hpp"
 #include "rectiline/proof/twofold.hpp"
 #include "rectiline/rows/certificate.hpp"
 
@@ -70,9 +70,9 @@ void check_curve(const samples::OwnedCurve& curve) {
         }
         for (const double share : {1.0, 0.75}) {
             if (share < 1 && !shrinks) continue;
-            const RowTerms still = row_terms(one.rows, at, one.g, {}, share);
-            const RowTerms terms = row_terms(one.rows, at, one.g, moves, share);
-            CHECK(still.loss == terms.loss && still.gap == terms.gap);
+            const BoundedTerms still = row_terms(one.rows, at, one.g, {}, share);
+            const BoundedTerms terms = row_terms(one.rows, at, one.g, moves, share);
+            CHECK(still.value == terms.value && still.gap == terms.gap);
             CHECK(still.gap <= still.gap_upper && still.gap_upper <= terms.gap_upper);
             for (const double side : {-1.0, 0.0, 1.0}) {
                 CHECK(one.moved({}, share, side, 0).fenchel_young <=
@@ -80,14 +80,14 @@ void check_curve(const samples::OwnedCurve& curve) {
                 for (const double along : {-1.0, 0.3, 1.0}) {
                     const RowSums sums = one.moved(moves, share, side, along);
                     CHECK(sums.fenchel_young <= kSlack * terms.gap_upper + 1e-300);
-                    CHECK(std::fabs(sums.loss - terms.loss) <=
-                          kSlack * terms.loss_error + 1e-11 * std::fabs(sums.loss));
+                    CHECK(std::fabs(sums.loss - terms.value) <=
+                          kSlack * terms.value_error + 1e-11 * std::fabs(sums.loss));
                 }
             }
             // A move that no row makes costs next to nothing.
             Moves none{moves.row, Numbers(moves.row.size(), 0.0)};
             CHECK_NEAR(row_terms(one.rows, at, one.g, none, share).gap_upper, still.gap_upper,
-                       1e-12 * (still.gap_upper + std::fabs(still.loss)) + 1e-290);
+                       1e-12 * (still.gap_upper + std::fabs(still.value)) + 1e-290);
         }
     }
 }

@@ -1,5 +1,5 @@
 // Derivatives on both sides of a common prediction, bends, and multipliers inside their boxes.
-#include "rectiline/rows/slope_ranges.hpp"
+#include "rectiline/rows/certificate.hpp"
 
 #include "check.hpp"
 #include "samples.hpp"

@@ -1,9 +1,11 @@
-// Products with a design matrix. All vectors are double, whatever X holds.
+// Products with a design matrix, and sums, squares and norms of its columns and rows. All vectors
+// are double, whatever X holds.
 #pragma once
 
 #include "rectiline/design/design.hpp"
 #include "rectiline/rooms.hpp"
 
+#include <cstdint>
 #include <span>
 
 namespace rectiline::design {
@@ -21,15 +23,32 @@ void multiply_both(const DesignView& X, std::span<const double> b, std::span<con
 // r_i = sum_j x_ij^2 scale_j
 void row_squares(const DesignView& X, std::span<const double> scale, std::span<double> r);
 
-// sum_j = sum_i x_ij, square_j = sum_i x_ij^2 and row_square_i = sum_j x_ij^2 inverse_j in one
-// pass; false, and nothing is done, unless the rows of X are dense and lie in one piece.
-bool moments_of_rows(const DesignView& X, std::span<const double> inverse, std::span<double> sum,
-                     std::span<double> square, std::span<double> row_square);
-
 // s_j = sum_i scale_i |x_ij|
 void column_sizes(const DesignView& X, std::span<const double> scale, std::span<double> s);
 
 // s_j = sum_i scale_i x_ij^2
 void column_squares(const DesignView& X, std::span<const double> scale, std::span<double> s);
+
+// out = X[rows], in one piece; dense X only. Compiled for double and float.
+template <class Out>
+void copy_rows(const DesignView& X, std::span<const std::int64_t> rows, Out* out);
+
+// Sums, squares and norms.
+struct Moments {
+    std::span<double> sum;          // sum_i x_ij, one entry per column
+    std::span<double> square;       // sum_i x_ij^2
+    std::span<double> scale;        // about the size of the column, a power of two
+    std::span<double> column_norm;  // at least the norm of the column, whatever rounding did
+    std::span<double> row_norm;     // at least that of (x_ij / scale_j)_j, one entry per row
+};
+
+void moments(const DesignView& X, const Moments& out);
+
+// In which units columns with these means and mean squares count: what to subtract from each, and
+// one over its deviation. A column whose mean dwarfs its spread stays as it is, because centring by
+// formula would lose digits; so do all with `centred` false. Returns whether anything is
+// subtracted.
+bool column_units(std::span<const double> mean, std::span<const double> square, bool centred,
+                  std::span<double> shift, std::span<double> unit);
 
 }  // namespace rectiline::design

@@ -9,17 +9,35 @@
 #pragma once
 
 #include "rectiline/interior/number.hpp"
-#include "rectiline/interior/unit_program.hpp"
 #include "rectiline/rooms.hpp"
 #include "rectiline/sparse/normal_equations.hpp"
 #include "rectiline/support/interrupt.hpp"
 
+#include <cmath>
 #include <cstdint>
 #include <memory>
 #include <span>
 #include <vector>
 
 namespace rectiline::interior {
+
+struct UnitProgram {
+    // One entry per unit. `least` is added to the stiffness of its multiplier, so that the weights
+    // of rows stay within the reach of refinement and those of free multipliers are finite. A unit
+    // that is open on one side starts `room` away from the other.
+    std::vector<std::int64_t> row;
+    std::vector<double> shift, low, high, soft, least, room;
+    // One entry per column; `price` is the unit of its absolute value, or -1.
+    std::vector<double> rho, linear;
+    std::vector<std::int64_t> price;
+    double constant = 0;          // of the objective
+    double reference = 0;         // what zero coefficients cost: the yardstick of rounding
+    bool is_nonnegative = false;  // whether nothing can cost less than `constant`
+
+    std::int64_t width() const { return static_cast<std::int64_t>(rho.size()); }
+    bool is_boxed(std::int64_t k) const { return std::isfinite(low[k]) || std::isfinite(high[k]); }
+    std::int64_t n_units() const { return static_cast<std::int64_t>(row.size()); }
+};
 
 template <class Real>
 class NormalSystem {

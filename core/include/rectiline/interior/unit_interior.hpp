@@ -24,7 +24,6 @@
 #include "rectiline/interior/normal_system.hpp"
 #include "rectiline/interior/number.hpp"
 #include "rectiline/interior/unit_pair.hpp"
-#include "rectiline/interior/unit_program.hpp"
 #include "rectiline/rooms.hpp"
 #include "rectiline/support/interrupt.hpp"
 

@@ -4,7 +4,6 @@
 
 #include "rectiline/interior/normal_system.hpp"
 #include "rectiline/interior/number.hpp"
-#include "rectiline/interior/unit_program.hpp"
 #include "rectiline/rooms.hpp"
 
 #include <cmath>

@@ -14,7 +14,7 @@
 #pragma once
 
 #include "rectiline/design/design.hpp"
-#include "rectiline/design/updated_gram.hpp"
+#include "rectiline/design/gram.hpp"
 #include "rectiline/newton/newton_terms.hpp"
 #include "rectiline/rooms.hpp"
 #include "rectiline/rows/certificate.hpp"

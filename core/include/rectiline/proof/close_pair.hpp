@@ -5,7 +5,7 @@
 #include "rectiline/columns/columns.hpp"
 #include "rectiline/proof/free_columns.hpp"
 #include "rectiline/proof/measure.hpp"
-#include "rectiline/proof/row_terms.hpp"
+#include "rectiline/proof/terms.hpp"
 #include "rectiline/rooms.hpp"
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 namespace rectiline::proof {
 
 struct ClosedPair {
-    RowTerms terms;
+    BoundedTerms terms;
     double share;  // of the multipliers that is in the dual range
 };
 

@@ -24,7 +24,6 @@
 #pragma once
 
 #include "rectiline/rehline/dual_ascent.hpp"
-#include "rectiline/rehline/free_duals.hpp"
 #include "rectiline/rooms.hpp"
 #include "rectiline/rows/rows.hpp"
 #include "rectiline/support/interrupt.hpp"

@@ -1,9 +1,9 @@
-#include "rectiline/path/newton_path.hpp"
+#include "rectiline/newton/newton_path.hpp"
 
 #include <algorithm>
 #include <cmath>
 
-namespace rectiline::path {
+namespace rectiline::newton {
 namespace {
 
 const FrozenTerms kNothingFrozen;
@@ -150,4 +150,4 @@ void NewtonPath::coefficients(std::span<double> user) {
     terms_.expand(user_, user);
 }
 
-}  // namespace rectiline::path
+}  // namespace rectiline::newton

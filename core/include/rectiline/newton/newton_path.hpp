@@ -15,7 +15,7 @@
 #include <span>
 #include <vector>
 
-namespace rectiline::path {
+namespace rectiline::newton {
 
 struct PathStep {
     std::int64_t steps;
@@ -54,4 +54,4 @@ class NewtonPath : public NewtonLoop {
     bool placed_ = false;  // nothing has been evaluated at this place yet
 };
 
-}  // namespace rectiline::path
+}  // namespace rectiline::newton

@@ -1,13 +1,13 @@
 // A path of strengths against the plain definition: every answer is a minimum up to its target, its
 // multipliers prove that, and the way along the path does not matter.
-#include "rectiline/path/newton_path.hpp"
+#include "rectiline/newton/newton_path.hpp"
 
 #include "check.hpp"
 #include "samples.hpp"
 #include <cmath>
 #include <vector>
 
-using namespace rectiline::path;
+using namespace rectiline::newton;
 using samples::Dense;
 using samples::Matrix;
 
