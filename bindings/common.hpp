@@ -16,18 +16,14 @@
 #include <nanobind/stl/vector.h>
 
 #include "gil.hpp"
-#include <algorithm>
 #include <chrono>
-#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <tuple>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
 namespace nb = nanobind;
 using namespace nb::literals;

@@ -3,7 +3,6 @@
 
 #include "common.hpp"
 #include <cstdlib>
-#include <span>
 
 void bind_passes(nb::module_& m);
 void bind_quantile_basis(nb::module_& m);

@@ -1,7 +1,6 @@
 #include "rectiline/newton/smoothed_l1.hpp"
 
 #include "common.hpp"
-#include <limits>
 
 namespace {
 

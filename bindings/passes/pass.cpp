@@ -1,7 +1,6 @@
 #include "rectiline/passes/pass.hpp"
 
 #include "common.hpp"
-#include <algorithm>
 
 namespace {
 

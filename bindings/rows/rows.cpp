@@ -2,7 +2,6 @@
 #include "rectiline/rows/states.hpp"
 
 #include "common.hpp"
-#include <cmath>
 
 namespace {
 

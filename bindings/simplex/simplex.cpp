@@ -1,7 +1,6 @@
 #include "rectiline/simplex/simplex.hpp"
 
 #include "common.hpp"
-#include <limits>
 
 namespace {
 

@@ -4,9 +4,20 @@
 // At the border of a room vectors are std::span. Views of several arrays of one length
 // (RowFunctions, ColumnFunctions, DenseView) hold the length once, and loops over rows take
 // pointers.
+//
+// What nearly every file of the core is written with (integers of a given size, spans, vectors, the
+// algorithms on them, elementary functions) is included here and nowhere else.
 #pragma once
 
+#include "rectiline/support/multiversion.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <limits>
+#include <span>
+#include <vector>
 
 namespace rectiline {
 

@@ -2,13 +2,9 @@
 
 #include "rectiline/design/row_access.hpp"
 #include "rectiline/support/lanes.hpp"
-#include "rectiline/support/multiversion.hpp"
 #include "rectiline/support/threads.hpp"
 
-#include <algorithm>
 #include <cassert>
-#include <cmath>
-#include <vector>
 
 namespace rectiline::design {
 

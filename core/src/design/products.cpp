@@ -4,10 +4,7 @@
 #include "rectiline/design/row_chunks.hpp"
 #include "rectiline/support/threads.hpp"
 
-#include <algorithm>
 #include <cassert>
-#include <cmath>
-#include <vector>
 
 namespace rectiline::design {
 

@@ -3,8 +3,6 @@
 #include "rectiline/support/dense_algebra.hpp"
 #include "rectiline/support/vectors.hpp"
 
-#include <algorithm>
-#include <cmath>
 #include <functional>
 #include <numeric>
 

@@ -1,8 +1,6 @@
 #include "rectiline/interior/normal_system.hpp"
 
-#include <algorithm>
 #include <cassert>
-#include <limits>
 #include <type_traits>
 #include <utility>
 

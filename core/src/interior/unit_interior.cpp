@@ -1,7 +1,5 @@
 #include "rectiline/interior/unit_interior.hpp"
 
-#include <algorithm>
-#include <cmath>
 #include <tuple>
 #include <utility>
 

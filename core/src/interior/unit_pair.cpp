@@ -1,9 +1,5 @@
 #include "rectiline/interior/unit_pair.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <limits>
-
 namespace rectiline::interior {
 
 namespace {

@@ -2,9 +2,7 @@
 
 #include "rectiline/newton/line_search.hpp"
 
-#include <algorithm>
 #include <cassert>
-#include <cmath>
 #include <utility>
 
 namespace rectiline::newton {

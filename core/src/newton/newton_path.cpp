@@ -1,8 +1,5 @@
 #include "rectiline/newton/newton_path.hpp"
 
-#include <algorithm>
-#include <cmath>
-
 namespace rectiline::newton {
 namespace {
 

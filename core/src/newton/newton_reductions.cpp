@@ -4,10 +4,8 @@
 #include "rectiline/design/row_access.hpp"
 #include "rectiline/newton/newton_rows.hpp"
 #include "rectiline/rows/packed_curve.hpp"
-#include "rectiline/support/multiversion.hpp"
 #include "rectiline/support/threads.hpp"
 
-#include <algorithm>
 #include <cassert>
 
 namespace rectiline::newton {

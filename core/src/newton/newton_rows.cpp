@@ -4,9 +4,7 @@
 #include "rectiline/rows/packed_curve.hpp"
 #include "rectiline/support/threads.hpp"
 
-#include <algorithm>
 #include <cassert>
-#include <cmath>
 #include <numeric>
 
 namespace rectiline::newton {

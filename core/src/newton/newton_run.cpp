@@ -1,8 +1,6 @@
 #include "rectiline/newton/newton_run.hpp"
 
-#include <algorithm>
 #include <cassert>
-#include <cmath>
 #include <utility>
 
 namespace rectiline::newton {

@@ -2,9 +2,6 @@
 
 #include "rectiline/support/vectors.hpp"
 
-#include <algorithm>
-#include <cmath>
-
 namespace rectiline::newton {
 
 void NewtonTerms::set_columns(const ColumnFunctions& columns, std::span<const double> unit,

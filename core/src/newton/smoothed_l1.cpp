@@ -2,8 +2,6 @@
 
 #include "rectiline/newton/line_search.hpp"
 
-#include <algorithm>
-#include <cmath>
 #include <numeric>
 
 namespace rectiline::newton {

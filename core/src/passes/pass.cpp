@@ -6,9 +6,7 @@
 #include "rectiline/support/compensated.hpp"
 #include "rectiline/support/threads.hpp"
 
-#include <algorithm>
 #include <cassert>
-#include <cmath>
 #include <memory>
 
 namespace rectiline::passes {

@@ -4,9 +4,7 @@
 #include "rectiline/proof/twofold.hpp"
 #include "rectiline/support/dense_algebra.hpp"
 
-#include <algorithm>
 #include <cassert>
-#include <cmath>
 #include <functional>
 #include <numeric>
 

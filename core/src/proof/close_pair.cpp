@@ -1,12 +1,8 @@
 #include "rectiline/proof/close_pair.hpp"
 
 #include "rectiline/design/products.hpp"
-#include "rectiline/proof/terms.hpp"
 #include "rectiline/proof/twofold.hpp"
 #include "rectiline/rows/certificate.hpp"
-
-#include <algorithm>
-#include <vector>
 
 namespace rectiline::proof {
 namespace {

@@ -5,10 +5,7 @@
 #include "rectiline/support/dense_algebra.hpp"
 #include "rectiline/support/vectors.hpp"
 
-#include <algorithm>
 #include <cassert>
-#include <cmath>
-#include <vector>
 
 namespace rectiline::proof {
 namespace {

@@ -4,14 +4,10 @@
 #include "rectiline/proof/measure.hpp"
 
 #include "rectiline/proof/products.hpp"
-#include "rectiline/support/multiversion.hpp"
 #include "rectiline/support/threads.hpp"
 #include "rectiline/support/vectors.hpp"
 
-#include <algorithm>
 #include <cassert>
-#include <cmath>
-#include <vector>
 
 namespace rectiline::proof {
 namespace {

@@ -2,7 +2,6 @@
 
 #include "rectiline/support/threads.hpp"
 
-#include <algorithm>
 #include <cassert>
 
 namespace rectiline::proof {

@@ -3,10 +3,8 @@
 #include "rectiline/proof/twofold.hpp"
 #include "rectiline/rows/boxes.hpp"
 #include "rectiline/rows/packed_curve.hpp"
-#include "rectiline/rows/rows.hpp"
 #include "rectiline/support/compensated.hpp"
 
-#include <algorithm>
 #include <cassert>
 
 namespace rectiline::proof {

@@ -1,7 +1,5 @@
 #include "rectiline/prox/clustered_prox.hpp"
 
-#include <algorithm>
-#include <cmath>
 #include <stdexcept>
 
 namespace rectiline::prox {

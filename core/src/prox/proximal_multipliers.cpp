@@ -4,8 +4,6 @@
 #include "rectiline/support/dense_algebra.hpp"
 #include "rectiline/support/vectors.hpp"
 
-#include <algorithm>
-#include <cmath>
 #include <utility>
 
 namespace rectiline::prox {

@@ -3,9 +3,7 @@
 #include "rectiline/design/products.hpp"
 #include "rectiline/design/row_access.hpp"
 
-#include <algorithm>
 #include <cassert>
-#include <cmath>
 
 namespace rectiline::rehline {
 

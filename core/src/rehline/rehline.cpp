@@ -3,10 +3,6 @@
 #include "rectiline/design/products.hpp"
 #include "rectiline/design/row_access.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <span>
-
 namespace rectiline::rehline {
 namespace {
 // Rows set aside are looked at again when the gap has fallen by this factor since they last were,

@@ -4,11 +4,6 @@
 #include "rectiline/rows/rows.hpp"
 #include "rectiline/support/compensated.hpp"
 
-#include <cmath>
-#include <limits>
-#include <span>
-#include <vector>
-
 namespace rectiline::rows {
 namespace {
 

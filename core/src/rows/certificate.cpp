@@ -1,13 +1,8 @@
 #include "rectiline/rows/certificate.hpp"
 
 #include "rectiline/rows/packed_curve.hpp"
-#include "rectiline/rows/rows.hpp"
 #include "rectiline/support/compensated.hpp"
 #include "rectiline/support/threads.hpp"
-
-#include <algorithm>
-#include <limits>
-#include <vector>
 
 namespace rectiline::rows {
 

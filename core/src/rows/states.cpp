@@ -1,10 +1,7 @@
 #include "rectiline/rows/states.hpp"
 
-#include <algorithm>
 #include <cassert>
-#include <cmath>
 #include <functional>
-#include <vector>
 
 namespace rectiline::rows {
 namespace {

@@ -3,9 +3,7 @@
 #include "rectiline/support/random.hpp"
 #include "rectiline/support/vectors.hpp"
 
-#include <algorithm>
 #include <array>
-#include <cmath>
 
 namespace rectiline::simplex {
 

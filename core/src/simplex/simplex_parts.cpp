@@ -1,13 +1,10 @@
 #include "rectiline/simplex/simplex_parts.hpp"
 
 #include "rectiline/support/dense_algebra.hpp"
-#include "rectiline/support/multiversion.hpp"
 #include "rectiline/support/small_count.hpp"
 #include "rectiline/support/vectors.hpp"
 
-#include <algorithm>
 #include <array>
-#include <cmath>
 #include <numeric>
 
 namespace rectiline::simplex {

@@ -1,9 +1,7 @@
 #include "rectiline/simplex/simplex.hpp"
 #include "rectiline/simplex/simplex_parts.hpp"
 
-#include <algorithm>
 #include <array>
-#include <cmath>
 #include <numeric>
 
 namespace rectiline::simplex {

@@ -3,9 +3,7 @@
 #include "rectiline/support/lanes.hpp"
 #include "rectiline/support/vectors.hpp"
 
-#include <algorithm>
 #include <cassert>
-#include <cmath>
 #include <utility>
 
 namespace rectiline::sparse {

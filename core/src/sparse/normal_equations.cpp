@@ -1,8 +1,6 @@
 #include "rectiline/sparse/normal_equations.hpp"
 
-#include <algorithm>
 #include <cassert>
-#include <cmath>
 #include <numeric>
 #include <utility>
 

@@ -1,7 +1,5 @@
 #include "rectiline/sparse/ordering.hpp"
 
-#include <algorithm>
-#include <cmath>
 #include <utility>
 
 namespace rectiline::sparse {

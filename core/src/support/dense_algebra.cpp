@@ -2,10 +2,7 @@
 
 #include "rectiline/support/vectors.hpp"
 
-#include <algorithm>
-#include <cmath>
 #include <utility>
-#include <vector>
 
 namespace rectiline::support {
 namespace {

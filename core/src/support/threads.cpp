@@ -1,6 +1,5 @@
 #include "rectiline/support/threads.hpp"
 
-#include <algorithm>
 #include <atomic>
 #include <condition_variable>
 #include <cstdlib>

@@ -3,11 +3,6 @@
 #pragma once
 
 #include "rectiline/rooms.hpp"
-#include "rectiline/support/multiversion.hpp"
-
-#include <algorithm>
-#include <cmath>
-#include <cstdint>
 
 namespace rectiline::columns {
 

@@ -3,10 +3,6 @@
 
 #include "rectiline/design/design.hpp"
 #include "rectiline/design/row_sums.hpp"
-#include "rectiline/rooms.hpp"
-
-#include <algorithm>
-#include <cstdint>
 
 namespace rectiline::design {
 

@@ -2,13 +2,8 @@
 // columns. Views own nothing; the caller keeps the arrays alive.
 #pragma once
 
-#include "rectiline/rooms.hpp"
-#include "rectiline/support/multiversion.hpp"
 #include "rectiline/support/vectors.hpp"
 
-#include <cmath>
-#include <cstdint>
-#include <span>
 #include <variant>
 
 namespace rectiline::design {

@@ -3,10 +3,6 @@
 #pragma once
 
 #include "rectiline/design/design.hpp"
-#include "rectiline/rooms.hpp"
-
-#include <cstdint>
-#include <span>
 
 namespace rectiline::design {
 

@@ -4,11 +4,6 @@
 #pragma once
 
 #include "rectiline/design/design.hpp"
-#include "rectiline/rooms.hpp"
-
-#include <cstdint>
-#include <span>
-#include <vector>
 
 namespace rectiline::design {
 
@@ -18,7 +13,7 @@ template <class T>
 struct DenseRows {
     DenseView<T> X;
     bool in_place;
-    std::vector<T> block = {};
+    std::vector<double> block = {};  // of rows that are gathered
 
     explicit DenseRows(const DenseView<T>& X) : X(X), in_place(X.rows_contiguous()) {}
     void reserve() {
@@ -30,26 +25,34 @@ struct DenseRows {
         for (std::int64_t j = 0; j < X.d; ++j) {
             const T* column = X.data + j * X.column_stride;
             for (std::int64_t k = 0; k < count; ++k)
-                block[k * X.d + j] = column[rows[k] * X.row_stride];
+                block[k * X.d + j] = static_cast<double>(column[rows[k] * X.row_stride]);
         }
     }
     RECTILINE_INLINE void prefetch(std::int64_t i) const { X.prefetch_row(i); }
-    RECTILINE_INLINE const T* row(std::int64_t slot, std::int64_t i) const {
-        return in_place ? X.row(i) : block.data() + slot * X.d;
-    }
     RECTILINE_INLINE double dot(std::int64_t slot, std::int64_t i, const double* b) const {
-        return rectiline::support::dot(row(slot, i), b, X.d);
+        return on_row(slot, i, [&](const auto* x) RECTILINE_INLINE_LAMBDA {
+            return rectiline::support::dot(x, b, X.d);
+        });
     }
     RECTILINE_INLINE void axpy(std::int64_t slot, std::int64_t i, double a, double* v) const {
-        rectiline::support::axpy(a, row(slot, i), v, X.d);
+        on_row(slot, i, [&](const auto* x) RECTILINE_INLINE_LAMBDA {
+            rectiline::support::axpy(a, x, v, X.d);
+        });
     }
     template <class Visit>
     RECTILINE_INLINE void for_each(std::int64_t slot, std::int64_t i, Visit&& visit) const {
-        const T* x = row(slot, i);
-        for (std::int64_t j = 0; j < X.d; ++j)
-            visit(j, static_cast<double>(x[j]));
+        on_row(slot, i, [&](const auto* x) RECTILINE_INLINE_LAMBDA {
+            for (std::int64_t j = 0; j < X.d; ++j)
+                visit(j, static_cast<double>(x[j]));
+        });
     }
     std::int64_t length(std::int64_t) const { return X.d; }
+
+  private:
+    template <class Use>
+    RECTILINE_INLINE auto on_row(std::int64_t slot, std::int64_t i, const Use& use) const {
+        return in_place ? use(X.row(i)) : use(block.data() + slot * X.d);
+    }
 };
 
 template <class T, class I>

@@ -4,12 +4,7 @@
 #pragma once
 
 #include "rectiline/design/design.hpp"
-#include "rectiline/rooms.hpp"
 #include "rectiline/support/threads.hpp"
-
-#include <algorithm>
-#include <cstdint>
-#include <vector>
 
 namespace rectiline::design {
 

@@ -1,10 +1,8 @@
 // Sums over the columns of dense rows, two kinds at a time while a row is in registers.
 #pragma once
 
-#include "rectiline/rooms.hpp"
 #include "rectiline/support/lanes.hpp"
 
-#include <cstdint>
 #include <type_traits>
 
 namespace rectiline::design {

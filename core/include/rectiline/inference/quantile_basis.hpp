@@ -14,13 +14,9 @@
 // the right-hand side above less w_i x_i of those above the plane.
 #pragma once
 
-#include "rectiline/rooms.hpp"
 #include "rectiline/support/interrupt.hpp"
 
-#include <cstdint>
-#include <span>
 #include <utility>
-#include <vector>
 
 namespace rectiline::inference {
 

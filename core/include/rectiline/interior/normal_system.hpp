@@ -9,15 +9,10 @@
 #pragma once
 
 #include "rectiline/interior/number.hpp"
-#include "rectiline/rooms.hpp"
 #include "rectiline/sparse/normal_equations.hpp"
 #include "rectiline/support/interrupt.hpp"
 
-#include <cmath>
-#include <cstdint>
 #include <memory>
-#include <span>
-#include <vector>
 
 namespace rectiline::interior {
 

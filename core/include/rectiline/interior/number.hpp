@@ -5,14 +5,6 @@
 #pragma once
 
 #include "rectiline/proof/twofold.hpp"
-#include "rectiline/rooms.hpp"
-#include "rectiline/support/multiversion.hpp"
-
-#include <algorithm>
-#include <cmath>
-#include <cstdint>
-#include <span>
-#include <vector>
 
 namespace rectiline::interior {
 

@@ -24,12 +24,9 @@
 #include "rectiline/interior/normal_system.hpp"
 #include "rectiline/interior/number.hpp"
 #include "rectiline/interior/unit_pair.hpp"
-#include "rectiline/rooms.hpp"
 #include "rectiline/support/interrupt.hpp"
 
 #include <memory>
-#include <span>
-#include <vector>
 
 namespace rectiline::interior {
 

@@ -4,12 +4,6 @@
 
 #include "rectiline/interior/normal_system.hpp"
 #include "rectiline/interior/number.hpp"
-#include "rectiline/rooms.hpp"
-
-#include <cmath>
-#include <cstdint>
-#include <span>
-#include <vector>
 
 namespace rectiline::interior {
 

@@ -3,9 +3,6 @@
 
 #include "rectiline/rooms.hpp"
 
-#include <algorithm>
-#include <cmath>
-
 namespace rectiline::newton {
 
 constexpr double kSearchShare = 0.2;  // of the derivative at first that may be left

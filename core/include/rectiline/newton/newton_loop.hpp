@@ -11,12 +11,7 @@
 #include "rectiline/newton/newton_rows.hpp"
 #include "rectiline/newton/newton_system.hpp"
 #include "rectiline/newton/newton_terms.hpp"
-#include "rectiline/rooms.hpp"
 #include "rectiline/support/interrupt.hpp"
-
-#include <cstdint>
-#include <span>
-#include <vector>
 
 namespace rectiline::newton {
 

@@ -16,16 +16,12 @@
 #include "rectiline/design/design.hpp"
 #include "rectiline/design/gram.hpp"
 #include "rectiline/newton/newton_terms.hpp"
-#include "rectiline/rooms.hpp"
 #include "rectiline/rows/certificate.hpp"
 #include "rectiline/rows/ramps.hpp"
 #include "rectiline/rows/rows.hpp"
 
-#include <cstdint>
 #include <memory>
 #include <optional>
-#include <span>
-#include <vector>
 
 namespace rectiline::newton {
 

@@ -14,12 +14,7 @@
 #pragma once
 
 #include "rectiline/newton/newton_loop.hpp"
-#include "rectiline/rooms.hpp"
 #include "rectiline/support/interrupt.hpp"
-
-#include <cstdint>
-#include <span>
-#include <vector>
 
 namespace rectiline::newton {
 

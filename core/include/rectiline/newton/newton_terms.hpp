@@ -7,11 +7,6 @@
 #pragma once
 
 #include "rectiline/columns/columns.hpp"
-#include "rectiline/rooms.hpp"
-
-#include <cstdint>
-#include <span>
-#include <vector>
 
 namespace rectiline::newton {
 

@@ -17,14 +17,9 @@
 // Only the columns that were added are stored, by columns.
 #pragma once
 
-#include "rectiline/rooms.hpp"
 #include "rectiline/rows/ramps.hpp"
 #include "rectiline/rows/rows.hpp"
 #include "rectiline/support/interrupt.hpp"
-
-#include <cstdint>
-#include <span>
-#include <vector>
 
 namespace rectiline::newton {
 

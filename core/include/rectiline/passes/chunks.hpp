@@ -5,14 +5,7 @@
 #include "rectiline/design/design.hpp"
 #include "rectiline/design/row_sums.hpp"
 #include "rectiline/passes/row_kernels.hpp"
-#include "rectiline/rooms.hpp"
 #include "rectiline/support/lanes.hpp"
-
-#include <algorithm>
-#include <cmath>
-#include <cstdint>
-#include <span>
-#include <vector>
 
 namespace rectiline::passes {
 

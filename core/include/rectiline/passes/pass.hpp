@@ -11,14 +11,10 @@
 #pragma once
 
 #include "rectiline/design/design.hpp"
-#include "rectiline/rooms.hpp"
 #include "rectiline/rows/rows.hpp"
 #include "rectiline/support/interrupt.hpp"
 
 #include <array>
-#include <cstdint>
-#include <span>
-#include <vector>
 
 namespace rectiline::passes {
 

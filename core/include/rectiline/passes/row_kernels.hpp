@@ -2,11 +2,9 @@
 #pragma once
 
 #include "rectiline/passes/pass.hpp"
-#include "rectiline/rooms.hpp"
 #include "rectiline/rows/packed_curve.hpp"
 #include "rectiline/rows/rows.hpp"
 
-#include <cstdint>
 #include <iterator>
 
 namespace rectiline::passes {

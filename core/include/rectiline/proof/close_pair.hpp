@@ -6,11 +6,8 @@
 #include "rectiline/proof/free_columns.hpp"
 #include "rectiline/proof/measure.hpp"
 #include "rectiline/proof/terms.hpp"
-#include "rectiline/rooms.hpp"
 
-#include <cstdint>
 #include <optional>
-#include <span>
 
 namespace rectiline::proof {
 

@@ -4,14 +4,10 @@
 #pragma once
 
 #include "rectiline/design/design.hpp"
-#include "rectiline/rooms.hpp"
 #include "rectiline/support/interrupt.hpp"
 
-#include <cstdint>
 #include <functional>
 #include <optional>
-#include <span>
-#include <vector>
 
 namespace rectiline::proof {
 

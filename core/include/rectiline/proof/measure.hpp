@@ -5,10 +5,7 @@
 #pragma once
 
 #include "rectiline/design/design.hpp"
-#include "rectiline/rooms.hpp"
 #include "rectiline/rows/rows.hpp"
-
-#include <span>
 
 namespace rectiline::proof {
 

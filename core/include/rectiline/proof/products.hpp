@@ -4,10 +4,6 @@
 
 #include "rectiline/design/design.hpp"
 #include "rectiline/proof/twofold.hpp"
-#include "rectiline/rooms.hpp"
-
-#include <cstdint>
-#include <span>
 
 namespace rectiline::proof {
 

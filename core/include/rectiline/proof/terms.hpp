@@ -8,10 +8,7 @@
 
 #include "rectiline/columns/columns.hpp"
 #include "rectiline/proof/free_columns.hpp"
-#include "rectiline/rooms.hpp"
 #include "rectiline/rows/rows.hpp"
-
-#include <span>
 
 namespace rectiline::proof {
 

@@ -10,10 +10,6 @@
 #pragma once
 
 #include "rectiline/rooms.hpp"
-#include "rectiline/support/multiversion.hpp"
-
-#include <cmath>
-#include <cstdint>
 
 #if defined(__FAST_MATH__)
 #error "twofold arithmetic needs exact floating-point semantics: compile without -ffast-math"

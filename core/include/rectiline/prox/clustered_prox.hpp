@@ -7,12 +7,8 @@
 #pragma once
 
 #include "rectiline/design/design.hpp"
-#include "rectiline/rooms.hpp"
 
-#include <cstdint>
-#include <span>
 #include <utility>
-#include <vector>
 
 namespace rectiline::prox {
 

@@ -15,13 +15,9 @@
 
 #include "rectiline/design/design.hpp"
 #include "rectiline/prox/clustered_prox.hpp"
-#include "rectiline/rooms.hpp"
 #include "rectiline/support/interrupt.hpp"
 
-#include <cstdint>
 #include <memory>
-#include <span>
-#include <vector>
 
 namespace rectiline::prox {
 

@@ -4,14 +4,9 @@
 
 #include "rectiline/columns/columns.hpp"
 #include "rectiline/design/design.hpp"
-#include "rectiline/rooms.hpp"
 #include "rectiline/rows/rows.hpp"
 #include "rectiline/support/conjugate_gradients.hpp"
 #include "rectiline/support/interrupt.hpp"
-
-#include <cstdint>
-#include <span>
-#include <vector>
 
 namespace rectiline::rehline {
 

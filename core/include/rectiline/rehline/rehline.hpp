@@ -24,14 +24,9 @@
 #pragma once
 
 #include "rectiline/rehline/dual_ascent.hpp"
-#include "rectiline/rooms.hpp"
 #include "rectiline/rows/rows.hpp"
 #include "rectiline/support/interrupt.hpp"
 #include "rectiline/support/random.hpp"
-
-#include <cstdint>
-#include <span>
-#include <vector>
 
 namespace rectiline::rehline {
 

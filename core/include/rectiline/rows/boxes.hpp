@@ -3,11 +3,8 @@
 #pragma once
 
 #include "rectiline/rooms.hpp"
-#include "rectiline/support/multiversion.hpp"
 
-#include <algorithm>
 #include <bit>
-#include <cstdint>
 
 namespace rectiline::rows {
 

@@ -2,10 +2,7 @@
 // compensation and no term can be negative, so a gap of 1e-12 of the objective is still meaningful.
 #pragma once
 
-#include "rectiline/rooms.hpp"
 #include "rectiline/rows/rows.hpp"
-
-#include <span>
 
 namespace rectiline::rows {
 

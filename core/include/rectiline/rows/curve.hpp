@@ -7,12 +7,6 @@
 #pragma once
 
 #include "rectiline/rooms.hpp"
-#include "rectiline/support/multiversion.hpp"
-
-#include <algorithm>
-#include <cmath>
-#include <cstdint>
-#include <vector>
 
 namespace rectiline::rows {
 

@@ -1,13 +1,9 @@
 // A curve with few knots in registers: what it is asked costs many rows no branches.
 #pragma once
 
-#include "rectiline/rooms.hpp"
 #include "rectiline/rows/curve.hpp"
 #include "rectiline/rows/rows.hpp"
 #include "rectiline/support/small_count.hpp"
-
-#include <algorithm>
-#include <cstdint>
 
 namespace rectiline::rows {
 

@@ -9,15 +9,10 @@
 // kinks).
 #pragma once
 
-#include "rectiline/rooms.hpp"
 #include "rectiline/rows/curve.hpp"
 #include "rectiline/support/small_count.hpp"
 
-#include <algorithm>
 #include <array>
-#include <cmath>
-#include <cstdint>
-#include <vector>
 
 namespace rectiline::rows {
 

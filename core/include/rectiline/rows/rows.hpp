@@ -2,13 +2,7 @@
 // the prediction z_i, where phi_i is one of a few curves and direction_i is -1 or +1.
 #pragma once
 
-#include "rectiline/rooms.hpp"
 #include "rectiline/rows/curve.hpp"
-
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <vector>
 
 namespace rectiline::rows {
 

@@ -1,11 +1,7 @@
 // On which knot or piece of its loss each row of a nearly optimal pair sits, for the polish.
 #pragma once
 
-#include "rectiline/rooms.hpp"
 #include "rectiline/rows/rows.hpp"
-
-#include <cstdint>
-#include <span>
 
 namespace rectiline::rows {
 

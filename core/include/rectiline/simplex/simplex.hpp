@@ -13,13 +13,8 @@
 // slack rows cost nothing. Bounds of rows may be infinite: then y_r has one sign, or is zero.
 #pragma once
 
-#include "rectiline/rooms.hpp"
 #include "rectiline/simplex/simplex_parts.hpp"
 #include "rectiline/support/interrupt.hpp"
-
-#include <cstdint>
-#include <span>
-#include <vector>
 
 namespace rectiline::simplex {
 

@@ -2,12 +2,7 @@
 // the kernel, the square block of the basis that is not slack.
 #pragma once
 
-#include "rectiline/rooms.hpp"
 #include "rectiline/support/interrupt.hpp"
-
-#include <cstdint>
-#include <span>
-#include <vector>
 
 namespace rectiline::simplex {
 

@@ -10,13 +10,8 @@
 // multifrontal method for sparse matrix solution" (1992).
 #pragma once
 
-#include "rectiline/rooms.hpp"
 #include "rectiline/sparse/ordering.hpp"
 #include "rectiline/support/interrupt.hpp"
-
-#include <cstdint>
-#include <span>
-#include <vector>
 
 namespace rectiline::sparse {
 

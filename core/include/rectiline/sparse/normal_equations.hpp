@@ -7,13 +7,8 @@
 // it; they stay, with s as unknowns of their own, and the matrix is quasi-definite.
 #pragma once
 
-#include "rectiline/rooms.hpp"
 #include "rectiline/sparse/factor.hpp"
 #include "rectiline/support/interrupt.hpp"
-
-#include <cstdint>
-#include <span>
-#include <vector>
 
 namespace rectiline::sparse {
 

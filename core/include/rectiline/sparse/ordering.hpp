@@ -2,12 +2,7 @@
 // filled in.
 #pragma once
 
-#include "rectiline/rooms.hpp"
 #include "rectiline/support/interrupt.hpp"
-
-#include <cstdint>
-#include <span>
-#include <vector>
 
 namespace rectiline::sparse {
 

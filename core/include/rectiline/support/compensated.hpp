@@ -3,10 +3,6 @@
 #pragma once
 
 #include "rectiline/rooms.hpp"
-#include "rectiline/support/multiversion.hpp"
-
-#include <cmath>
-#include <cstdint>
 
 namespace rectiline::support {
 

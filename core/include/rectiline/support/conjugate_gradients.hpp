@@ -2,13 +2,7 @@
 // known by their products.
 #pragma once
 
-#include "rectiline/rooms.hpp"
 #include "rectiline/support/vectors.hpp"
-
-#include <algorithm>
-#include <cstdint>
-#include <span>
-#include <vector>
 
 namespace rectiline::support {
 

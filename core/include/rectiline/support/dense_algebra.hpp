@@ -4,11 +4,7 @@
 // be read as such; only the lower triangle (of the column-major reading) is used and filled.
 #pragma once
 
-#include "rectiline/rooms.hpp"
 #include "rectiline/support/interrupt.hpp"
-
-#include <cstdint>
-#include <span>
 
 namespace rectiline::support {
 

@@ -5,8 +5,6 @@
 
 #include "rectiline/rooms.hpp"
 
-#include <cstdint>
-
 namespace rectiline::support {
 
 class Interrupt {

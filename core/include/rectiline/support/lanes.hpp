@@ -7,10 +7,7 @@
 #pragma once
 
 #include "rectiline/rooms.hpp"
-#include "rectiline/support/multiversion.hpp"
 
-#include <cmath>
-#include <cstdint>
 #include <cstring>
 
 #if defined(__GNUC__) || defined(__clang__)

@@ -3,7 +3,6 @@
 
 #include "rectiline/rooms.hpp"
 
-#include <cstdint>
 #include <utility>
 
 namespace rectiline::support {

@@ -3,8 +3,6 @@
 
 #include "rectiline/rooms.hpp"
 
-#include <cstdint>
-
 namespace rectiline::support {
 
 // Calls kernel<N>() for N = count where 1 <= count <= Most; otherwise returns false.

@@ -5,10 +5,7 @@
 
 #include "rectiline/rooms.hpp"
 
-#include <algorithm>
-#include <cstdint>
 #include <type_traits>
-#include <vector>
 
 namespace rectiline::support {
 

@@ -3,12 +3,6 @@
 #pragma once
 
 #include "rectiline/rooms.hpp"
-#include "rectiline/support/multiversion.hpp"
-
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <span>
 
 namespace rectiline::support {
 
