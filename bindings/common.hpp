@@ -63,7 +63,7 @@ std::int64_t length(const Array& array) {
 // The entries of an array that must have `size` of them.
 template <class Array>
 auto checked(const Array& array, std::int64_t size, const char* name) {
-    const auto given = static_cast<std::int64_t>(array.size());
+    const auto given = std::ssize(array);
     if (given != size)
         throw nb::value_error((std::string(name) + " must have " + std::to_string(size) +
                                " entries, got " + std::to_string(given))
@@ -89,7 +89,7 @@ auto checked_indices(const Array& array, std::int64_t limit, const char* name) {
 
 template <class T>
 nb::ndarray<nb::numpy, T, nb::ndim<1>> new_array(std::int64_t size) {
-    T* data = new T[static_cast<std::size_t>(std::max<std::int64_t>(size, 1))];
+    T* data = new T[std::max<std::int64_t>(size, 1)];
     nb::capsule owner(data, [](void* p) noexcept { delete[] static_cast<T*>(p); });
     return {data, {static_cast<std::size_t>(size)}, owner};
 }
@@ -205,15 +205,6 @@ struct Columns {
     std::int64_t d() const { return view.d; }
 };
 
-// Group g is columns[starts[g]] .. columns[starts[g + 1] - 1], of `width` columns in all.
-inline void require_groups(const IndexIn& columns, const IndexIn& starts, std::int64_t width) {
-    const auto at = in(starts);
-    require(!at.empty() && at.front() == 0 && at.back() == length(columns),
-            "starts must run from 0 to the number of columns");
-    require(std::is_sorted(at.begin(), at.end()), "starts must not fall");
-    checked_indices(columns, width, "columns");
-}
-
 // What compiled loops of this thread call now and then besides their deadline, or nullptr; set by
 // `set_poll`, which owns the reference. A true value asks the loop to return.
 inline thread_local PyObject* poll_of_thread = nullptr;
@@ -271,14 +262,11 @@ auto run_interruptibly(double seconds, Work&& work) {
     return result;
 }
 
-void bind_dense_algebra(nb::module_& m);
 void bind_design(nb::module_& m);
 void bind_proof(nb::module_& m);
 void bind_rows(nb::module_& m);
 void bind_rehline(nb::module_& m);
 void bind_newton(nb::module_& m);
-void bind_smoothed_l1(nb::module_& m);
 void bind_simplex(nb::module_& m);
 void bind_unit_interior(nb::module_& m);
 void bind_prox(nb::module_& m);
-void bind_proximal_multipliers(nb::module_& m);

@@ -1,8 +1,11 @@
-#include "rectiline/support/vectors.hpp"
+#include "rectiline/support/dense_algebra.hpp"
 #include "rectiline/support/threads.hpp"
+#include "rectiline/support/vectors.hpp"
 
 #include "common.hpp"
 #include <cstdlib>
+#include <regex>
+#include <string>
 
 void bind_passes(nb::module_& m);
 void bind_quantile_basis(nb::module_& m);
@@ -20,6 +23,36 @@ using NumbersIn = nb::ndarray<const double, nb::c_contig, nb::device::cpu>;
 
 bool all_finite(NumbersIn values) {
     return rectiline::support::all_finite(std::span(values.data(), values.size()));
+}
+
+// ---- Fortran routines that SciPy exports: a capsule is named after the C type of its function,
+// and only one of the expected type is taken
+
+// The type of a routine in plain C; SciPy calls a double
+// "__pyx_t_5scipy_6linalg_13cython_lapack_d".
+std::string plain_type(const char* name) {
+    return name ? std::regex_replace(name, std::regex("\\w+_d \\*"), "double *") : "unknown";
+}
+
+template <class Routine>
+Routine routine(nb::capsule capsule, const std::string& arguments) {
+    const char* name = PyCapsule_GetName(capsule.ptr());
+    const std::string found = plain_type(name), wanted = "void (" + arguments + ")";
+    if (found != wanted)
+        throw nb::value_error(
+            ("a routine has the type \"" + found + "\", expected is \"" + wanted + "\"").c_str());
+    return reinterpret_cast<Routine>(PyCapsule_GetPointer(capsule.ptr(), name));
+}
+
+void use_routines(nb::capsule potrf, nb::capsule potrs, nb::capsule syrk) {
+    using namespace rectiline::support;
+    use_dense_routines(
+        {routine<DenseRoutines::Factor>(potrf, "char *, int *, double *, int *, int *"),
+         routine<DenseRoutines::Solve>(
+             potrs, "char *, int *, int *, double *, int *, double *, int *, int *"),
+         routine<DenseRoutines::Square>(syrk,
+                                        "char *, char *, int *, int *, double *, double *, int *, "
+                                        "double *, double *, int *")});
 }
 
 }  // namespace
@@ -42,17 +75,17 @@ NB_MODULE(_core, m) {
     m.def("set_process_thread_count", &rectiline::support::set_process_thread_count, "count"_a,
           "Set the threads of compiled loops of all threads that have no setting of their own, 0 "
           "for what the environment asks for. Returns what was set before.");
-    bind_dense_algebra(m);
+    m.def("use_dense_routines", &use_routines, "potrf"_a, "potrs"_a, "syrk"_a,
+          "Take Fortran routines with 32-bit integers for dense factors and products; a ValueError "
+          "if a capsule is of another type.");
     bind_design(m);
     bind_rows(m);
     bind_proof(m);
     bind_rehline(m);
     bind_newton(m);
-    bind_smoothed_l1(m);
     bind_simplex(m);
     bind_unit_interior(m);
     bind_prox(m);
-    bind_proximal_multipliers(m);
     bind_quantile_basis(m);
     bind_passes(m);
 }

@@ -114,6 +114,8 @@ void bind_design(nb::module_& m) {
              "sum_j X[i, j]**2 * scale[j]")
         .def("column_squares", &product_of<column_squares, false>, "scale"_a,
              "sum_i scale[i] * X[i, j]**2")
+        .def("column_sizes", &product_of<column_sizes, false>, "scale"_a,
+             "sum_i scale[i] * |X[i, j]|")
         .def("gram", &gram_of_rows, "weight"_a, "intercept"_a,
              "X.T @ diag(weight) @ X, with a column of ones where there is an intercept; a sparse "
              "X has to be compressed by rows that are sorted")

@@ -6,13 +6,7 @@
 
 namespace {
 
-using rectiline::interior::DenseSystem;
-using rectiline::interior::NormalSystem;
-using rectiline::interior::Number;
-using rectiline::interior::SparseSystem;
-using rectiline::interior::UnitInterior;
-using rectiline::interior::UnitProgram;
-using rectiline::interior::Verdict;
+using namespace rectiline::interior;
 using rectiline::sparse::CompressedRows;
 using rectiline::sparse::NormalEquations;
 using rectiline::support::Interrupt;

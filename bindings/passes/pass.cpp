@@ -26,11 +26,10 @@ using Split = std::tuple<double, MatrixIn, VectorIn, VectorIn, double, bool, Ind
 
 void make_member(Member* self, const Rows& rows, const Point& point, bool fit_intercept,
                  IndexIn listed, std::optional<Point> split, std::optional<VectorOut> out,
-                 std::optional<Split> next_split, bool measures) {
+                 std::optional<Split> next_split) {
     const std::int64_t d = length(point.first);
     passes::Member view{rows.view, in(point.first), point.second};
     view.listed = growing(listed, rows.n(), "listed");
-    view.wants_sizes = measures;
     if (split) {
         view.evaluates = true;
         view.split = checked(split->first, d, "split");
@@ -59,9 +58,8 @@ Answer as_dict(const passes::Sums& sums) {
     for (std::size_t k = 0; k < sums.rows.size(); ++k)
         out[kNames[k]] = sums.rows[k];
     out["steepest"] = sums.steepest;
-    out["gradient"] = copy_vector(sums.gradient), out["sizes"] = copy_vector(sums.sizes);
-    out["change"] = copy_vector(sums.change), out["curvature"] = copy_vector(sums.curvature);
-    out["near"] = copy_vector(sums.near);
+    out["gradient"] = copy_vector(sums.gradient), out["change"] = copy_vector(sums.change);
+    out["curvature"] = copy_vector(sums.curvature), out["near"] = copy_vector(sums.near);
     return Answer(out);
 }
 
@@ -92,10 +90,10 @@ void bind_passes(nb::module_& m) {
     nb::class_<Member>(m, "PassMember", "What one problem wants to know from a pass over rows.")
         .def("__init__", &make_member, "rows"_a, "point"_a, "fit_intercept"_a, "listed"_a,
              "split"_a.none() = nb::none(), "out"_a.none() = nb::none(),
-             "next_split"_a.none() = nb::none(), "measures"_a = false,
+             "next_split"_a.none() = nb::none(),
              "The candidate; rows that are not frozen, growing; where the others are frozen, if it "
-             "is evaluated, and where to write their multipliers; how to split the rows around "
-             "it; and whether to add up the sizes of the columns");
+             "is evaluated, and where to write their multipliers; and how to split the rows around "
+             "it");
     m.def("run_pass", &run, "X"_a, "members"_a, "fit_intercept"_a, "seconds"_a,
           "One pass over a block of rows; a dictionary of sums for each member, or None if it was "
           "out of time");

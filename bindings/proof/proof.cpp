@@ -1,5 +1,5 @@
 #include "rectiline/proof/close_pair.hpp"
-#include "rectiline/proof/products.hpp"
+#include "rectiline/proof/measure.hpp"
 #include "rectiline/proof/terms.hpp"
 
 #include "common.hpp"

@@ -1,4 +1,5 @@
 #include "rectiline/prox/clustered_prox.hpp"
+#include "rectiline/prox/proximal_multipliers.hpp"
 
 #include "common.hpp"
 
@@ -6,10 +7,14 @@ namespace {
 
 using namespace rectiline::prox;
 
-// Plain arrays and no object of its own: penalties live in modules until the very end.
+// Group g is columns[starts[g]] .. columns[starts[g + 1] - 1], of `width` columns in all. Plain
+// arrays and no object of its own: penalties live in modules until the very end.
 Groups groups_of(const IndexIn& columns, const IndexIn& starts, std::int64_t width) {
-    require_groups(columns, starts, width);
-    return {in(columns), in(starts)};
+    const auto at = in(starts);
+    require(!at.empty() && at.front() == 0 && at.back() == length(columns),
+            "starts must run from 0 to the number of columns");
+    require(std::is_sorted(at.begin(), at.end()), "starts must not fall");
+    return {checked_indices(columns, width, "columns"), at};
 }
 
 NumpyVector prox(IndexIn columns, IndexIn starts, double radius, VectorIn v) {
@@ -34,6 +39,70 @@ NumpyVector sorted_prox(VectorIn v, VectorIn strengths) {
     });
 }
 
+using Method = Held<ProximalMultipliers>;
+
+void make(Method* self, IndexIn row, VectorIn sign, VectorIn low, VectorIn high, VectorIn lift,
+          VectorIn bend, std::int64_t n_rows, std::int64_t n_ones, double one_scale) {
+    const std::int64_t count = length(row);
+    require(0 <= n_ones && n_ones <= n_rows, "n_ones must lie between 0 and n_rows");
+    const auto values = [&](const VectorIn& array, const char* name) {
+        return vector_of(checked(array, count, name));
+    };
+    ProximalUnits units{vector_of(checked_indices(row, n_rows, "row")),
+                        values(sign, "sign"),
+                        values(low, "low"),
+                        values(high, "high"),
+                        values(lift, "lift"),
+                        values(bend, "bend")};
+    new (self) Method({}, std::move(units), n_rows, n_ones, one_scale);
+}
+
+void set_columns(Method& self, const Design& X, std::unique_ptr<ClusteredProx> penalty) {
+    const bool by_columns = std::visit(
+        [](const auto& view) {
+            if constexpr (requires { view.by_rows; })
+                return !view.by_rows;
+            else
+                return true;
+        },
+        X.view);
+    require(by_columns, "a sparse X must be stored by columns");
+    require(X.n() == self.n_rows() && X.d() == penalty->size(),
+            "X must have a row per row of the units and a column per coefficient");
+    self.set_columns(X.view, std::move(penalty));
+    self.keep = kept(X);
+}
+
+void set_sorted(Method& self, const Design& X, VectorIn strengths) {
+    set_columns(self, X, std::make_unique<SortedProx>(vector_of(strengths)));
+}
+
+void set_groups(Method& self, const Design& X, IndexIn columns, IndexIn starts, double strength,
+                double l1) {
+    groups_of(columns, starts, X.d());
+    set_columns(
+        self, X,
+        std::make_unique<GroupProx>(X.d(), vector_of(columns), vector_of(starts), strength, l1));
+}
+
+void set_separable(Method& self, const Design& X, VectorIn l1, VectorIn lower, VectorIn upper) {
+    checked(lower, length(l1), "lower");
+    checked(upper, length(l1), "upper");
+    set_columns(self, X,
+                std::make_unique<SeparableProx>(vector_of(l1), vector_of(lower), vector_of(upper)));
+}
+
+std::pair<std::int64_t, double> advance(Method& self, VectorOut dual, VectorOut b, double b0,
+                                        double step, double room, double tolerance,
+                                        std::int64_t most, double seconds) {
+    const auto units = checked(dual, self.n_units(), "dual");
+    const auto coef = checked(b, self.n_columns(), "b");
+    const std::int64_t taken = run_interruptibly(seconds, [&](auto& interrupt) {
+        return self.advance(units, coef, b0, {step, room, tolerance, most}, interrupt);
+    });
+    return {taken, b0};
+}
+
 }  // namespace
 
 void bind_prox(nb::module_& m) {
@@ -43,4 +112,15 @@ void bind_prox(nb::module_& m) {
           "argmin_b |b - v|^2 / 2 + radius * sum of largest |b|");
     m.def("signed_sums", &sums_with_signs, "X"_a, "columns"_a, "starts"_a, "signs"_a,
           "One line per group: its columns of X times their signs; X dense");
+    nb::class_<Method>(m, "ProximalMultipliers",
+                       "Steps of the proximal method of multipliers on units and columns.")
+        .def("__init__", &make, "row"_a, "sign"_a, "low"_a, "high"_a, "lift"_a, "bend"_a,
+             "n_rows"_a, "n_ones"_a, "one_scale"_a)
+        .def("set_sorted", &set_sorted, "X"_a, "strengths"_a)
+        .def("set_groups", &set_groups, "X"_a, "columns"_a, "starts"_a, "strength"_a, "l1"_a)
+        .def("set_separable", &set_separable, "X"_a, "l1"_a, "lower"_a, "upper"_a)
+        .def("advance", &advance, "dual"_a, "b"_a, "b0"_a, "step"_a, "room"_a, "tolerance"_a,
+             "most"_a, "seconds"_a, "One outer step, in place on dual and b: (Newton steps, b0)")
+        .def_prop_ro("work", &ProximalMultipliers::work,
+                     "Products of all Newton steps so far, about");
 }

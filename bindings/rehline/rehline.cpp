@@ -36,11 +36,6 @@ RehlineProgress run(RehlineState& self, std::int64_t max_sweeps, double absolute
     });
 }
 
-std::int64_t screen(RehlineState& self, double gap) {
-    gil::Released released;
-    return self.screen(gap);
-}
-
 }  // namespace
 
 void bind_rehline(nb::module_& m) {
@@ -58,7 +53,7 @@ void bind_rehline(nb::module_& m) {
         .def("restart", &restart, "sample"_a = nb::none(), "constraint"_a = nb::none(),
              "intercept"_a = 0.0)
         .def("run", &run, "max_sweeps"_a, "absolute"_a, "relative"_a, "seconds"_a)
-        .def("screen", &screen, "gap"_a)
+        .def("screen", &Rehline::screen, "gap"_a, nb::call_guard<gil::Released>())
         .def("take_all_rows_back", &Rehline::take_all_rows_back,
              "Visit all rows again, those set aside too")
         .def_prop_ro("coef", &copied<RehlineState, &Rehline::coef>, nb::rv_policy::automatic)

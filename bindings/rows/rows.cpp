@@ -1,5 +1,4 @@
 #include "rectiline/rows/certificate.hpp"
-#include "rectiline/rows/states.hpp"
 
 #include "common.hpp"
 
@@ -71,12 +70,6 @@ StateArrays states(const Rows& rows, VectorIn z, VectorIn g, std::int64_t most) 
     return found;
 }
 
-std::tuple<double, double, double, double> sums_of_slopes(const Rows& rows, double z) {
-    gil::Released released;
-    const SlopeSums sums = slope_sums(rows.view, z);
-    return {sums.low, sums.low_size, sums.high, sums.high_size};
-}
-
 auto ranges_of_slopes(const Rows& rows, double z) {
     return all_filled([&](auto low, auto high) { slope_ranges(rows.view, z, low, high); }, rows.n(),
                       rows.n());
@@ -132,9 +125,6 @@ void bind_rows(nb::module_& m) {
              "Clip g into its boxes, in place")
         .def("balance", &on_rows<balance, VectorOut>, "g"_a.noconvert(),
              "Move g into its boxes and to sum 0, in place; returns what is left of the sum")
-        .def("slope_sums", &sums_of_slopes, "z"_a,
-             "At the prediction z of every row: sum and size of the left derivatives, and of the "
-             "right ones")
         .def("slope_ranges", &ranges_of_slopes, "z"_a,
              "The left and the right derivative of each row's cost at the prediction z");
     nb::class_<Columns>(m, "ColumnFunctions",

@@ -124,7 +124,7 @@ def test_a_pass_adds_up_what_it_says(loss, storage):
     out = np.full(N, np.nan)
     mean = np.zeros(D) if "cs" in storage else X.mean(axis=0)
     near = NextSplit(reach, 1.0, directions, LengthBound.of(directions, mean)).parts
-    member = _core.PassMember(rows, point, True, listed, split, out, near, True)
+    member = _core.PassMember(rows, point, True, listed, split, out, near)
     view = Design(STORAGES[storage](X)).view
     (got,) = _core.run_pass(view, [member], True, 1e9)
     assert got["near"].tolist() == want["near"]
@@ -141,7 +141,7 @@ def test_a_pass_adds_up_what_it_says(loss, storage):
     curved = (X1 * (want["curved_next"] - want["curved"])[:, None]).T @ X1
     found = got["curvature"].reshape(D + 1, D + 1) if got["curvature"].size else 0.0
     np.testing.assert_allclose(found, curved, atol=1e-10)
-    np.testing.assert_allclose(got["sizes"], np.abs(X).T @ weight, rtol=1e-12)
+    np.testing.assert_allclose(view.column_sizes(weight), np.abs(X).T @ weight, rtol=1e-12)
 
 
 @pytest.mark.parametrize("loss", LOSSES[:4], ids=repr)
@@ -169,23 +169,25 @@ def test_bits_do_not_depend_on_threads_or_company():
     curves = [curve_arrays(rl.losses.Huber(1.0))]
     rows = _core.RowFunctions(curves, np.full(n, -1.0), y, np.ones(n), None)
 
-    bound = LengthBound.of(np.eye(5), np.zeros(4))  # one array: members share lengths and sizes
+    bound = LengthBound.of(np.eye(5), np.zeros(4))  # one array: members share lengths
 
     def member(shift):
         near = NextSplit(0.05, 1.0, np.eye(5), bound).parts
         point, split = (np.full(4, shift), 0.1), (np.zeros(4), 0.0)
-        return _core.PassMember(rows, point, True, NOTHING, split, None, near, True)
+        return _core.PassMember(rows, point, True, NOTHING, split, None, near)
 
     view = Design(X).view
     (alone,) = _core.run_pass(view, [member(0.1)], True, 1e9)
+    sizes = view.column_sizes(np.ones(n))
     with using_threads(4):
         (threads,) = _core.run_pass(view, [member(0.1)], True, 1e9)
+        np.testing.assert_array_equal(view.column_sizes(np.ones(n)), sizes)
     with using_threads(3):
         together = _core.run_pass(view, [member(0.7), member(0.1)], True, 1e9)[1]
     for name, value in alone.items():
         np.testing.assert_array_equal(value, threads[name])
         np.testing.assert_array_equal(value, together[name])
-    np.testing.assert_allclose(together["sizes"], np.abs(X).sum(axis=0), rtol=1e-13)
+    np.testing.assert_allclose(sizes, np.abs(X).sum(axis=0), rtol=1e-13)
 
 
 def test_the_gap_bounds_rounding_of_float32_data_with_a_large_offset():

@@ -80,7 +80,7 @@ RECTILINE_MULTIVERSION void pack_row(const T* x, std::int64_t stride, std::int64
 template <class T>
 void dense_part(const DenseView<T>& X, const std::int64_t* rows, const double* weight,
                 std::int64_t count, bool intercept, const Tiling& tiling, double* H) {
-    std::vector<double> packed(static_cast<std::size_t>(kDepth * tiling.stride), 0.0);
+    std::vector<double> packed(kDepth * tiling.stride, 0.0);
     for (std::int64_t first = 0; first < count; first += kDepth) {
         const std::int64_t depth = std::min(kDepth, count - first);
         for (std::int64_t k = 0; k < depth; ++k) {
@@ -114,7 +114,7 @@ void sparse_part(const SparseView<T, I>& X, const std::int64_t* rows, const doub
 
 template <class T>
 std::int64_t full_chunks(const DenseView<T>&, std::span<const std::int64_t> rows, std::int64_t D) {
-    return static_cast<std::int64_t>(rows.size()) / std::max<std::int64_t>(2048, 4 * D);
+    return std::ssize(rows) / std::max<std::int64_t>(2048, 4 * D);
 }
 
 template <class T, class I>
@@ -238,7 +238,7 @@ const std::vector<double>* UpdatedGram::at(const DesignView& X, std::span<const 
         for (std::int64_t i = 0; i < std::ssize(weight); ++i)
             if (weight[i] > 0) used_.add(i, weight[i]);
         const std::int64_t order = n_columns(X) + (intercept ? 1 : 0);
-        gram_.resize(static_cast<std::size_t>(order * order));
+        gram_.resize(order * order);
         done = weighted_gram(X, used_.index, used_.weight, intercept, gram_, interrupt);
     }
     if (!done) {

@@ -53,7 +53,7 @@ RECTILINE_MULTIVERSION double rates_and_steps(const double* columns, std::int64_
 
 QuantileBasis::QuantileBasis(std::span<const double> columns, std::span<const double> y,
                              std::int64_t p)
-    : n_(static_cast<std::int64_t>(y.size())),
+    : n_(std::ssize(y)),
       p_(p),
       columns_(columns),
       y_(y),
@@ -270,7 +270,7 @@ std::int64_t QuantileBasis::first_crossing() {
 BasisOutcome QuantileBasis::follow(double level, double direction, std::int64_t most_steps,
                                    LevelSteps& steps, Interrupt& interrupt) {
     const std::int64_t limit = n_steps_ + most_steps;
-    std::vector<double> whole(static_cast<std::size_t>(p_)), speed(whole.size());
+    std::vector<double> whole(p_), speed(whole.size());
     for (std::int64_t k = 0; k < p_; ++k)
         whole[k] =
             std::inner_product(weight_.begin(), weight_.end(), columns_.data() + k * n_, 0.0);
@@ -321,7 +321,7 @@ BasisOutcome QuantileBasis::walk(std::int64_t column, double direction, double u
     score_ = 0.0;
     const std::int64_t limit = n_steps_ + most_steps;
     const double began = coef_[column];
-    std::vector<double> speed(static_cast<std::size_t>(p_));
+    std::vector<double> speed(p_);
     bool beyond = false;  // the end of the walk is found; equal places belong to it
     double last = 0.0;
     while (true) {

@@ -8,14 +8,12 @@ namespace rectiline::interior {
 
 namespace {
 
-template <class Real>
-constexpr bool kIsTwofold = std::is_same_v<Real, Number>;
 // The proximal term keeps columns that nothing holds where they are. It is raised where there is no
 // factor.
 constexpr double kLargestProximal = 1e-2, kRaise = 100;
 // Multiply-adds of doubles in the time of one of numbers.
 template <class Real>
-constexpr std::int64_t kCost = kIsTwofold<Real> ? 8 : 1;
+constexpr std::int64_t kCost = std::is_same_v<Real, Number> ? 8 : 1;
 
 template <class Real>
 void multiply_rows(const CompressedRows& by, std::span<const Real> x, std::span<Real> rows) {
@@ -38,24 +36,16 @@ void add_rows(const CompressedRows& of, std::span<const Real> rows, std::span<Re
 }  // namespace
 
 template <class Real>
-std::int64_t DenseSystem<Real>::count_wide() const {
-    std::int64_t count = 0;
-    for (std::int64_t r = 0; r < rows_.n_rows(); ++r)
-        count += rows_.length(r) > 1;
-    return count;
-}
-
-template <class Real>
 DenseSystem<Real>::DenseSystem(const UnitProgram& program, CompressedRows rows, bool by_rows,
                                double proximal)
     : rows_(std::move(rows)),
       rho_(program.rho),
       by_rows_(by_rows),
       proximal_(proximal),
-      is_steady_(static_cast<std::size_t>(rows_.n_rows()), 1),
+      is_steady_(rows_.n_rows(), 1),
       diagonal_(program.rho.size()),
       steady_(by_rows ? 0 : program.width()),
-      matrix_(by_rows ? count_wide() : program.width()) {
+      matrix_(by_rows ? 0 : program.width()) {
     for (std::int64_t k = 0; k < program.n_units(); ++k)
         if (program.is_boxed(k) || program.soft[k] == 0) is_steady_[program.row[k]] = 0;
     if (!by_rows) return;
@@ -68,9 +58,10 @@ DenseSystem<Real>::DenseSystem(const UnitProgram& program, CompressedRows rows, 
     }
     for (std::size_t j = 1; j < begin_.size(); ++j)
         begin_[j] += begin_[j - 1];
-    number_.resize(static_cast<std::size_t>(begin_.back()));
+    number_.resize(begin_.back());
     values_.resize(number_.size());
     image_.resize(wide_.size());
+    matrix_ = SymmetricMatrix<Real>(std::ssize(wide_));
     std::vector<std::int64_t> next(begin_.begin(), begin_.end() - 1);
     for (std::size_t i = 0; i < wide_.size(); ++i)
         for (std::int64_t e = rows_.begin[wide_[i]]; e < rows_.begin[wide_[i] + 1]; ++e) {

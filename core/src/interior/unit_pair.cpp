@@ -1,4 +1,4 @@
-#include "rectiline/interior/unit_pair.hpp"
+#include "rectiline/interior/unit_interior.hpp"
 
 namespace rectiline::interior {
 
@@ -19,7 +19,7 @@ template <class Real>
 UnitPair<Real>::UnitPair(const UnitProgram& program, NormalSystem<Real>& system)
     : x(program.rho.size()),
       y(program.row.size()),
-      value(static_cast<std::size_t>(system.n_rows())),
+      value(system.n_rows()),
       pull(x.size()),
       program_(program),
       system_(system) {

@@ -95,7 +95,7 @@ void NewtonRows::list_free() const {
         free_[count] = i;
         count += newton_weight_[i] > 0;
     }
-    free_.resize(static_cast<std::size_t>(count));
+    free_.resize(count);
     free_weight_.resize(free_.size());
     for (std::size_t k = 0; k < free_.size(); ++k)
         free_weight_[k] = newton_weight_[free_[k]];
@@ -122,7 +122,7 @@ const std::vector<double>& NewtonRows::image() {
          }))
         sum += part;
     // Products skip zero weights, so an update costs only the rows whose slope changed.
-    image_change_.resize(static_cast<std::size_t>(d));
+    image_change_.resize(d);
     multiply_transposed(X_, change_, image_change_);
     if (full) std::fill(image_.begin(), image_.end(), 0.0);
     for (std::int64_t j = 0; j < d; ++j)
@@ -225,8 +225,8 @@ std::optional<FrozenTerms> NewtonRows::freeze(std::span<const std::uint8_t> keep
     const bool curved = sums.curvature > 0;
     const double others = -sums.slopes / kBalancedShare;
     if (intercept_ && !curved && !(sums.low < others && others < sums.high)) return std::nullopt;
-    FrozenTerms out{std::vector<double>(static_cast<std::size_t>(order())), {}, {}};
-    multiply_transposed(X_, g, std::span(out.linear).first(static_cast<std::size_t>(d)));
+    FrozenTerms out{std::vector<double>(order()), {}, {}};
+    multiply_transposed(X_, g, std::span(out.linear).first(d));
     if (intercept_) out.linear.back() = sums.slopes;
     if (!curved) return out;
     UpdatedGram gram;

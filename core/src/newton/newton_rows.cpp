@@ -92,14 +92,14 @@ NewtonRows::NewtonRows(DesignView X, RowFunctions rows, bool intercept)
     : X_(X),
       rows_(rows),
       intercept_(intercept),
-      t_(static_cast<std::size_t>(rows.n)),
-      dt_(static_cast<std::size_t>(rows.n), 0.0),
-      s_(static_cast<std::size_t>(rows.n), 0.0),
-      multiplier_(static_cast<std::size_t>(rows.n), 0.0),
-      imaged_(static_cast<std::size_t>(rows.n), 0.0),
-      change_(static_cast<std::size_t>(rows.n)),
-      image_(static_cast<std::size_t>(order()), 0.0),
-      newton_weight_(static_cast<std::size_t>(rows.n)) {
+      t_(rows.n),
+      dt_(rows.n, 0.0),
+      s_(rows.n, 0.0),
+      multiplier_(rows.n, 0.0),
+      imaged_(rows.n, 0.0),
+      change_(rows.n),
+      image_(order(), 0.0),
+      newton_weight_(rows.n) {
     std::copy(rows.offset, rows.offset + rows.n, t_.begin());
 }
 
@@ -107,7 +107,7 @@ NewtonRows NewtonRows::subset(std::span<const std::int64_t> index, double weight
     auto storage = std::make_shared<Storage>();
     const std::int64_t d = n_columns(X_), count = std::ssize(index);
     const auto gather = [&](const double* from, std::vector<double>& to, double factor) {
-        to.resize(static_cast<std::size_t>(count));
+        to.resize(count);
         for (std::int64_t k = 0; k < count; ++k)
             to[k] = factor * from[index[k]];
     };
@@ -115,15 +115,14 @@ NewtonRows NewtonRows::subset(std::span<const std::int64_t> index, double weight
     gather(rows_.offset, storage->offset, 1.0);
     gather(rows_.weight, storage->weight, weight_factor);
     if (rows_.curve_index) {
-        storage->curve_index.resize(static_cast<std::size_t>(count));
+        storage->curve_index.resize(count);
         for (std::int64_t k = 0; k < count; ++k)
             storage->curve_index[k] = rows_.curve_index[index[k]];
     }
     DesignView X = std::visit(
         [&]<class View>(const View& view) -> DesignView {
             if constexpr (requires { view.row_stride; }) {
-                storage->dense =
-                    std::make_unique_for_overwrite<double[]>(static_cast<std::size_t>(count * d));
+                storage->dense = std::make_unique_for_overwrite<double[]>(count * d);
                 copy_rows(X_, index, storage->dense.get());
                 return DenseView<double>{storage->dense.get(), count, d, d, 1};
             } else {
@@ -132,7 +131,7 @@ NewtonRows NewtonRows::subset(std::span<const std::int64_t> index, double weight
                     const auto [values, indices] = view.line(index[k]);
                     storage->values.insert(storage->values.end(), values.begin(), values.end());
                     storage->indices.insert(storage->indices.end(), indices.begin(), indices.end());
-                    storage->pointers.push_back(static_cast<std::int64_t>(storage->values.size()));
+                    storage->pointers.push_back(std::ssize(storage->values));
                 }
                 return SparseView<double, std::int64_t>{storage->values.data(),
                                                         storage->indices.data(),
@@ -185,7 +184,7 @@ void NewtonRows::set_direction(std::span<const double> db) {
 // z = X b without the intercept, which is returned
 double NewtonRows::multiply_columns(std::span<const double> b, std::span<double> z) const {
     assert(std::ssize(b) == order());
-    multiply(X_, b.first(static_cast<std::size_t>(n_columns(X_))), z);
+    multiply(X_, b.first(n_columns(X_)), z);
     return intercept_ ? b.back() : 0.0;
 }
 

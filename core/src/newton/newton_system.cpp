@@ -94,7 +94,7 @@ bool NewtonSystem::by_matrix(const Parts& parts, std::span<const double> v, std:
     const NewtonTerms& terms = parts.terms;
     const std::int64_t p = terms.order();
     const std::size_t size = static_cast<std::size_t>(p * p);
-    H_.resize(size), factor_.resize(size), base_.resize(static_cast<std::size_t>(p));
+    H_.resize(size), factor_.resize(size), base_.resize(p);
     if (!parts.rows.gram(H_, interrupt)) return false;
     terms.contract_matrix(H_);
     if (!parts.frozen.quadratic.empty())
@@ -128,12 +128,12 @@ bool NewtonSystem::by_matrix(const Parts& parts, std::span<const double> v, std:
 bool NewtonSystem::set_rows(const Parts& parts, Interrupt& interrupt) {
     const NewtonTerms& terms = parts.terms;
     const std::int64_t p = terms.order(), n_free = parts.rows.n_free();
-    const std::int64_t n = n_free + static_cast<std::int64_t>(parts.active.size());
+    const std::int64_t n = n_free + std::ssize(parts.active);
     if (interrupt.poll_ahead(kPerEntry * n * p)) return false;
-    P_.resize(static_cast<std::size_t>(n * p));
-    parts.rows.free_rows(std::span<double>(P_).first(static_cast<std::size_t>(n_free * p)));
+    P_.resize(n * p);
+    parts.rows.free_rows(std::span<double>(P_).first(n_free * p));
     for (std::int64_t k = 0; k < n_free && !interrupt.poll(kPerEntry * p); ++k) {
-        const std::span<double> row(P_.data() + k * p, static_cast<std::size_t>(p));
+        const std::span<double> row(P_.data() + k * p, p);
         terms.contract(row, row);
         const double root = std::sqrt(parts.rows.free_weight()[k]);
         for (double& entry : row)
@@ -144,7 +144,7 @@ bool NewtonSystem::set_rows(const Parts& parts, Interrupt& interrupt) {
     for (const std::int64_t r : parts.active)
         for (std::int64_t j = 0; j < p; ++j)
             *row++ = root * terms.row(r)[j];
-    image_.resize(static_cast<std::size_t>(n));
+    image_.resize(n);
     return !interrupt.stopped();
 }
 
@@ -153,7 +153,7 @@ bool NewtonSystem::set_kernel(std::int64_t n, std::int64_t p, Interrupt& interru
     const double columns = kBetweenPolls / (0.5 * static_cast<double>(n) * static_cast<double>(n));
     const std::int64_t slice =
         std::max<std::int64_t>(kLeastSlice, static_cast<std::int64_t>(std::min(columns, 1e9)));
-    kernel_.resize(static_cast<std::size_t>(n * n));
+    kernel_.resize(n * n);
     for (std::int64_t first = 0; first < p; first += slice) {
         const std::int64_t depth = std::min(slice, p - first);
         if (interrupt.poll_ahead(n * n * depth / 2)) return false;
@@ -166,15 +166,15 @@ bool NewtonSystem::by_rows(const Parts& parts, std::span<const double> v, std::s
                            Interrupt& interrupt) {
     const std::int64_t p = parts.terms.order();
     if (!set_rows(parts, interrupt)) return false;
-    const std::int64_t n = static_cast<std::int64_t>(image_.size());
+    const std::int64_t n = std::ssize(image_);
     const std::span<const double> D = parts.diagonal;
     std::vector<double>& squares = preconditioner_;
-    squares.assign(static_cast<std::size_t>(p), 0.0);
+    squares.assign(p, 0.0);
     for (std::int64_t k = 0; k < n && !interrupt.poll(kPerEntry * p); ++k)
         for (std::int64_t j = 0; j < p; ++j)
             squares[j] += P_[k * p + j] * P_[k * p + j];
     explicit_.clear();
-    base_.resize(static_cast<std::size_t>(p));
+    base_.resize(p);
     for (std::int64_t j = 0; j < p; ++j) {
         if (!(D[j] > kTinyDiagonal * squares[j])) explicit_.push_back(j);
         base_[j] = D[j] > kTinyDiagonal * squares[j] ? 1.0 / std::sqrt(D[j]) : 0.0;
@@ -187,15 +187,15 @@ bool NewtonSystem::by_rows(const Parts& parts, std::span<const double> v, std::s
     for (std::int64_t k = 0; k < n; ++k)
         kernel_[k * n + k] += 1.0;
     if (interrupt.poll_ahead(n * n * n / 6) || !cholesky(kernel_.data(), n)) return false;
-    const std::int64_t e = static_cast<std::int64_t>(explicit_.size());
+    const std::int64_t e = std::ssize(explicit_);
     if (e > 0) {
-        explicit_columns_.resize(static_cast<std::size_t>(n * e));
+        explicit_columns_.resize(n * e);
         for (std::int64_t c = 0; c < e; ++c)
             for (std::int64_t k = 0; k < n; ++k)
                 explicit_columns_[c * n + k] = P_[k * p + explicit_[c]];
         scaled_ = explicit_columns_;
         cholesky_solve(kernel_.data(), n, scaled_.data(), e);  // K^-1 C
-        schur_.resize(static_cast<std::size_t>(e * e));
+        schur_.resize(e * e);
         for (std::int64_t a = 0; a < e; ++a)
             for (std::int64_t b = a; b < e; ++b)
                 schur_[a * e + b] =
@@ -205,7 +205,7 @@ bool NewtonSystem::by_rows(const Parts& parts, std::span<const double> v, std::s
         if (!cholesky(schur_.data(), e)) return false;
     }
     residual_.assign(v.begin(), v.end());
-    step_.resize(static_cast<std::size_t>(p));
+    step_.resize(p);
     std::fill(x.begin(), x.end(), 0.0);
     const double size = largest(v);
     double left = 1.0;
@@ -231,15 +231,15 @@ bool NewtonSystem::by_rows(const Parts& parts, std::span<const double> v, std::s
 bool NewtonSystem::solve_rows(std::span<const double> D, std::span<const double> v,
                               std::span<double> x) {
     const std::int64_t p = std::ssize(v);
-    const std::int64_t n = static_cast<std::int64_t>(image_.size());
-    const std::int64_t e = static_cast<std::int64_t>(explicit_.size());
+    const std::int64_t n = std::ssize(image_);
+    const std::int64_t e = std::ssize(explicit_);
     for (std::int64_t j = 0; j < p; ++j)
         x[j] = base_[j] > 0 ? v[j] / D[j] : 0.0;
     for (std::int64_t k = 0; k < n; ++k)
         image_[k] = dot(P_.data() + k * p, x.data(), p);
     cholesky_solve(kernel_.data(), n, image_.data(), 1);
     if (e > 0) {
-        product_.resize(static_cast<std::size_t>(e));
+        product_.resize(e);
         for (std::int64_t a = 0; a < e; ++a)
             product_[a] = v[explicit_[a]] - dot(explicit_columns_.data() + a * n, image_.data(), n);
         cholesky_solve(schur_.data(), e, product_.data(), 1);
@@ -260,8 +260,8 @@ bool NewtonSystem::solve_rows(std::span<const double> D, std::span<const double>
 void NewtonSystem::multiply(const Parts& parts, std::span<const double> x, std::span<double> out) {
     const NewtonTerms& terms = parts.terms;
     const std::int64_t p = terms.order();
-    user_.resize(static_cast<std::size_t>(p));
-    product_.assign(static_cast<std::size_t>(p), 0.0);
+    user_.resize(p);
+    product_.assign(p, 0.0);
     terms.expand(x, user_);
     parts.rows.add_free_product(user_, product_);
     terms.contract(product_, out);

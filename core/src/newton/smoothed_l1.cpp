@@ -30,12 +30,7 @@ RECTILINE_INLINE double minimiser(double b, double slope, double curvature, doub
 }  // namespace
 
 SmoothedL1::SmoothedL1(RowFunctions rows, bool intercept)
-    : rows_(rows),
-      intercept_(intercept),
-      t_(static_cast<std::size_t>(rows.n)),
-      slope_(static_cast<std::size_t>(rows.n)),
-      dt_(static_cast<std::size_t>(rows.n)),
-      place_(static_cast<std::size_t>(rows.n)) {
+    : rows_(rows), intercept_(intercept), t_(rows.n), slope_(rows.n), dt_(rows.n), place_(rows.n) {
     place({}, 0.0);
 }
 
@@ -187,7 +182,7 @@ void SmoothedL1::set_model(double mu) {
             model_row_.push_back(k), model_value_.push_back(x);
             curvature += x * x, product += x * root_[k] * rows_.direction[row_[e]];
         }
-        model_start_[j + 1] = static_cast<std::int64_t>(model_row_.size());
+        model_start_[j + 1] = std::ssize(model_row_);
         gradient_[j] = gradient, curvature_[j] = curvature;
         with_intercept_[j] = intercept_ ? product : 0.0;
         worst_ = std::max(worst_, violation(b_[j], gradient, l1_[j]) / l1_[j]);
@@ -223,7 +218,7 @@ bool SmoothedL1::minimise_model(Interrupt& interrupt) {
     double first = 0;
     bool all = true;
     for (int done = 0; done < kModelSweeps; ++done) {
-        if (interrupt.poll(static_cast<std::int64_t>(model_row_.size()))) return false;
+        if (interrupt.poll(std::ssize(model_row_))) return false;
         const double worst = sweep_model(all ? all_ : used_);
         if (done == 0) first = worst;
         if (!all) {

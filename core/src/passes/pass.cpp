@@ -25,13 +25,10 @@ void with_chunk_access(const DesignView& X, Use&& use) {
     std::visit(
         [&]<class View>(const View& view) {
             if constexpr (requires { view.row_stride; }) {
-                using T = std::remove_cv_t<std::remove_pointer_t<decltype(view.data)>>;
-                DenseChunk<T> chunk(view);
+                DenseChunk chunk(view);
                 use(chunk);
             } else {
-                using T = std::remove_cv_t<std::remove_pointer_t<decltype(view.values)>>;
-                using I = std::remove_cv_t<std::remove_pointer_t<decltype(view.indices)>>;
-                SparseChunk<T, I> chunk(view);
+                SparseChunk chunk(view);
                 use(chunk);
             }
         },
@@ -66,7 +63,7 @@ struct Part {
     RowCursor listed, always;
     RowSums sums;
     double steepest;
-    std::vector<double> gradient, change, sizes;
+    std::vector<double> gradient, change;
     std::vector<std::int64_t> near;
     WeightedRows more, less;  // curvature that rows gain or lose
 
@@ -76,7 +73,6 @@ struct Part {
         sums = {}, steepest = 0;
         const auto size = static_cast<std::size_t>(d);
         gradient.assign(size, 0.0), change.assign(size, 0.0);
-        if (member.wants_sizes) sizes.assign(size, 0.0);
         near.clear(), more.clear(), less.clear();
     }
 };
@@ -171,22 +167,11 @@ void split_chunk(Access& access, const Member& member, const Directions& directi
     if (changes.slopes > 0) access.add(c.g_next, part.change.data());
 }
 
-// The first member that wants the sizes of columns under the same weights; its own number if there
-// is none before it, the number of members if it does not want any.
-std::vector<std::size_t> sizes_of(std::span<const Member> members) {
-    std::vector<std::size_t> from(members.size(), members.size());
-    for (std::size_t k = 0; k < members.size(); ++k)
-        for (std::size_t j = 0; members[k].wants_sizes && j <= k && from[k] > k; ++j)
-            if (members[j].wants_sizes && members[j].rows.weight == members[k].rows.weight)
-                from[k] = j;
-    return from;
-}
-
 // Works off the rows first to last for all members.
 template <class Access>
 void run_task(Access& access, std::span<const Member> members,
-              const std::vector<Prepared>& prepared, const std::vector<std::size_t>& sizes_from,
-              std::int64_t d, std::int64_t first, std::int64_t last, Chunk& c, Part* parts) {
+              const std::vector<Prepared>& prepared, std::int64_t d, std::int64_t first,
+              std::int64_t last, Chunk& c, Part* parts) {
     const double unit = kUnitRoundoff * (static_cast<double>(d) + 8);
     int n_sums = 0;
     for (const Member& member : members)
@@ -207,7 +192,6 @@ void run_task(Access& access, std::span<const Member> members,
                 access.add(c.g, part.gradient.data());
                 if (!member.out.empty()) std::copy(c.g, c.g + c.count, &member.out[i]);
             }
-            if (sizes_from[k] == k) access.add_sizes(member.rows.weight + i, part.sizes.data());
             if (member.splits) {
                 with_curves(member.rows,
                             [&](const auto& curves) { look_at_rows(curves, member.rows, i, c); });
@@ -221,10 +205,10 @@ void run_task(Access& access, std::span<const Member> members,
 // Sums over tasks of one member, compensated.
 struct Totals {
     std::array<CompensatedSum, kRowSums> rows;
-    std::vector<CompensatedSum> gradient, change, sizes;
+    std::vector<CompensatedSum> gradient, change;
     std::vector<double> curvature;
 
-    explicit Totals(std::size_t d) : gradient(d), change(d), sizes(d) {}
+    explicit Totals(std::size_t d) : gradient(d), change(d) {}
 
     void add(const Part& part, const Member& member, Sums& out) {
         for (std::size_t k = 0; k < rows.size(); ++k)
@@ -233,7 +217,6 @@ struct Totals {
         for (std::size_t j = 0; j < gradient.size(); ++j) {
             gradient[j].add(part.gradient[j]);
             if (member.splits) change[j].add(part.change[j]);
-            if (member.wants_sizes) sizes[j].add(part.sizes[j]);
         }
         out.near.insert(out.near.end(), part.near.begin(), part.near.end());
     }
@@ -248,7 +231,6 @@ struct Totals {
         };
         out.gradient = values(gradient);
         if (member.splits) out.change = values(change), out.curvature = curvature;
-        if (member.wants_sizes) out.sizes = values(sizes);
     }
 };
 
@@ -269,7 +251,7 @@ bool run_pass(const DesignView& X, std::span<const Member> members, bool interce
               Interrupt& interrupt, std::vector<Sums>& out) {
     const std::int64_t n = n_rows(X), d = n_columns(X);
     out.assign(members.size(), {});
-    std::vector<Totals> totals(members.size(), Totals(static_cast<std::size_t>(d)));
+    std::vector<Totals> totals(members.size(), Totals(d));
     std::vector<Prepared> prepared;
     for (const Member& member : members) {
         assert(member.rows.n == n && std::ssize(member.coef) == d);
@@ -278,40 +260,33 @@ bool run_pass(const DesignView& X, std::span<const Member> members, bool interce
         assert(!member.splits || (std::ssize(member.scale) == d && std::ssize(member.mean) == d));
         prepared.emplace_back(member, intercept);
     }
-    const std::vector<std::size_t> sizes_from = sizes_of(members);
     const std::int64_t n_tasks =
         std::clamp<std::int64_t>(kMostEntries / (d * std::ssize(members)), 16, kMostTasks);
-    std::vector<std::vector<Part>> parts(static_cast<std::size_t>(n_tasks),
-                                         std::vector<Part>(members.size()));
+    std::vector<std::vector<Part>> parts(n_tasks, std::vector<Part>(members.size()));
     const std::int64_t segment = kTask * n_tasks;
     for (std::int64_t start = 0; start < n; start += segment) {
         const std::int64_t end = std::min(n, start + segment);
         const std::int64_t tasks = (end - start + kTask - 1) / kTask;
         parallel_chunks(tasks, [&](std::int64_t task) {
-            std::vector<Part>& mine = parts[static_cast<std::size_t>(task)];
+            std::vector<Part>& mine = parts[task];
             const std::int64_t first = start + task * kTask, last = std::min(end, first + kTask);
             for (std::size_t k = 0; k < members.size(); ++k)
                 mine[k].reset(members[k], d, first);
             const auto chunk = std::make_unique<Chunk>();
             with_chunk_access(X, [&](auto& access) {
-                run_task(access, members, prepared, sizes_from, d, first, last, *chunk,
-                         mine.data());
+                run_task(access, members, prepared, d, first, last, *chunk, mine.data());
             });
         });
         for (std::size_t k = 0; k < members.size(); ++k) {
             for (std::int64_t task = 0; task < tasks; ++task)
-                totals[k].add(parts[static_cast<std::size_t>(task)][k], members[k], out[k]);
+                totals[k].add(parts[task][k], members[k], out[k]);
             if (members[k].splits)
-                add_curvature(X, parts, static_cast<std::size_t>(tasks), k, intercept, interrupt,
-                              totals[k].curvature);
+                add_curvature(X, parts, tasks, k, intercept, interrupt, totals[k].curvature);
         }
-        if (interrupt.poll((end - start) * d * static_cast<std::int64_t>(members.size())))
-            return false;
+        if (interrupt.poll((end - start) * d * std::ssize(members))) return false;
     }
     for (std::size_t k = 0; k < members.size(); ++k)
         totals[k].write(members[k], out[k]);
-    for (std::size_t k = 0; k < members.size(); ++k)
-        if (sizes_from[k] < k) out[k].sizes = out[sizes_from[k]].sizes;
     return true;
 }
 

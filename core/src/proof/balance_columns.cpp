@@ -45,7 +45,7 @@ DesignView transposed(const DesignView& X) {
 
 // All rows from 0 to n - 1.
 std::vector<std::int64_t> all_rows(std::int64_t n) {
-    std::vector<std::int64_t> rows(static_cast<std::size_t>(n));
+    std::vector<std::int64_t> rows(n);
     std::iota(rows.begin(), rows.end(), 0);
     return rows;
 }
@@ -107,14 +107,14 @@ bool by_rows(const FreeColumns& Z, std::span<const double> weight, std::span<con
 }  // namespace
 
 void FreeColumns::multiply(std::span<const double> x, std::span<double> z) const {
-    design::multiply(X, x.first(static_cast<std::size_t>(n_columns(X))), z);
+    design::multiply(X, x.first(n_columns(X)), z);
     if (intercept)
         for (double& one : z)
             one += x.back();
 }
 
 void FreeColumns::multiply_transposed(std::span<const double> g, std::span<double> image) const {
-    design::multiply_transposed(X, g, image.first(static_cast<std::size_t>(n_columns(X))));
+    design::multiply_transposed(X, g, image.first(n_columns(X)));
     if (intercept) image.back() = std::accumulate(g.begin(), g.end(), 0.0);
 }
 

@@ -14,7 +14,7 @@ void repair(const SmallProblem& problem, std::span<double> g) {
     }
     rows::clip_dual(problem.rows, g);
     if (problem.free_columns.empty()) return;
-    const std::vector<double> zero(static_cast<std::size_t>(problem.free.order()), 0.0);
+    const std::vector<double> zero(problem.free.order(), 0.0);
     std::vector<double> norms;
     for (const std::int64_t j : problem.free_columns)
         norms.push_back(problem.norms.column[j]);

@@ -110,8 +110,7 @@ std::optional<Moves> moves_of(const FreeColumns& Z, std::span<const Row> rows,
             if constexpr (requires { X.row_stride; })
                 for (std::size_t r = 0; r < m; ++r)
                     for (std::int64_t j = 0; j < X.d; ++j)
-                        M[static_cast<std::size_t>(j)][r] =
-                            static_cast<double>(X.row(rows[r].index)[j * X.column_stride]);
+                        M[j][r] = static_cast<double>(X.row(rows[r].index)[j * X.column_stride]);
         },
         Z.X);
     if (Z.intercept) std::fill(M[k - 1].begin(), M[k - 1].end(), 1.0);
@@ -229,9 +228,9 @@ std::optional<Moves> exact_moves(const FreeColumns& Z, DualBoxes boxes, std::spa
 void add_moved_sizes(const DesignView& X, const Moves& moves, std::span<double> error) {
     assert(std::ssize(error) == n_columns(X));
     if (moves.row.empty()) return;
-    std::vector<double> by(static_cast<std::size_t>(n_rows(X)), 0.0), sizes(error.size());
+    std::vector<double> by(n_rows(X), 0.0), sizes(error.size());
     for (std::size_t k = 0; k < moves.row.size(); ++k)
-        by[static_cast<std::size_t>(moves.row[k])] = moves.by[k];
+        by[moves.row[k]] = moves.by[k];
     column_sizes(X, by, sizes);
     const double margin = 1 + gamma(moves.row.size());
     for (std::size_t j = 0; j < error.size(); ++j)

@@ -1,7 +1,6 @@
 #include "rectiline/proof/terms.hpp"
 
 #include "rectiline/proof/twofold.hpp"
-#include "rectiline/rows/boxes.hpp"
 #include "rectiline/rows/packed_curve.hpp"
 #include "rectiline/support/compensated.hpp"
 
@@ -43,16 +42,8 @@ RECTILINE_INLINE Value value_of(const Curved& f, double t) {
         m = past ? piece.slope : m, q = past ? piece.curvature : q;
     }
     const double e = t - a, length = size_of(e);
-    if (Curved::kStraight) {
-        const double steepness = size_of(m);
-        return {v + e * m, size_of(v) + length * steepness, length > 0 ? steepness : 0.0};
-    }
     return {v + e * (m + 0.5 * q * e), size_of(v) + length * (size_of(m) + 0.5 * q * length),
             length > 0 ? size_of(m) + q : 0.0};
-}
-
-RECTILINE_INLINE double larger(double a, double b) {
-    return a > b ? a : b;
 }
 
 // A radius such that t - e and t + e, rounded, are at least the given radius away from t.

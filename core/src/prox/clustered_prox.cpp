@@ -12,7 +12,7 @@ double cap(std::span<const std::int64_t> columns, double radius, std::span<const
     double total = 0.0;
     for (const std::int64_t j : columns)
         total += std::fabs(v[j]);
-    std::int64_t active = static_cast<std::int64_t>(columns.size());
+    std::int64_t active = std::ssize(columns);
     double level = std::max((total - radius) / static_cast<double>(active), 0.0);
     while (level > 0.0) {
         std::int64_t above = 0;
@@ -58,16 +58,15 @@ void sums_by_columns(const DenseView<T>& X, const Groups& atoms, std::span<const
 }
 
 double squares(std::span<const double> b) {
-    return dot(b.data(), b.data(), static_cast<std::int64_t>(b.size()));
+    return dot(b.data(), b.data(), std::ssize(b));
 }
 
 }  // namespace
 
 void group_prox(const Groups& groups, double radius, std::span<double> v) {
     for (std::int64_t g = 0; g < groups.count(); ++g) {
-        const auto columns = groups.columns.subspan(
-            static_cast<std::size_t>(groups.starts[g]),
-            static_cast<std::size_t>(groups.starts[g + 1] - groups.starts[g]));
+        const auto columns =
+            groups.columns.subspan(groups.starts[g], groups.starts[g + 1] - groups.starts[g]);
         const double level = cap(columns, radius, v);
         for (const std::int64_t j : columns)
             v[j] = std::clamp(v[j], -level, level) + 0.0;  // no negative zeros
@@ -136,11 +135,11 @@ GroupProx::GroupProx(std::int64_t size, std::vector<std::int64_t> columns,
       starts_(std::move(starts)),
       strength_(strength),
       l1_(l1) {
-    std::vector<bool> owned(static_cast<std::size_t>(size), false);
+    std::vector<bool> owned(size, false);
     for (const std::int64_t j : columns_)
-        owned[static_cast<std::size_t>(j)] = true;
+        owned[j] = true;
     for (std::int64_t j = 0; j < size; ++j)
-        if (!owned[static_cast<std::size_t>(j)]) free_.push_back(j);
+        if (!owned[j]) free_.push_back(j);
 }
 
 double GroupProx::prox(std::span<const double> v, double s, std::span<double> b,
@@ -148,7 +147,7 @@ double GroupProx::prox(std::span<const double> v, double s, std::span<double> b,
     for (std::int64_t j = 0; j < size_; ++j)
         b[j] = v[j] - std::clamp(v[j], -s * l1_, s * l1_);
     clusters.clear();
-    const std::int64_t count = static_cast<std::int64_t>(starts_.size()) - 1;
+    const std::int64_t count = std::ssize(starts_) - 1;
     const Groups groups{columns_, starts_};
     if (s * strength_ > 0.0) group_prox(groups, s * strength_, b);
     for (std::int64_t g = 0; g < count; ++g) {

@@ -33,7 +33,7 @@ void add_column(const DesignView& X, std::int64_t j, double a, double* y) {
 
 template <class T>
 double inner(const std::vector<T>& a, const std::vector<T>& b) {
-    return dot(a.data(), b.data(), static_cast<std::int64_t>(a.size()));
+    return dot(a.data(), b.data(), std::ssize(a));
 }
 
 }  // namespace
@@ -44,13 +44,13 @@ UnitModel::UnitModel(const std::vector<std::int64_t>& row, const std::vector<dou
 
 std::span<double> UnitModel::vectors(std::int64_t count) {
     count_ = count;
-    F_.resize(static_cast<std::size_t>(count * n_));
+    F_.resize(count * n_);
     return F_;
 }
 
 void UnitModel::multiply(std::span<const double> move, std::span<double> image) {
-    weight_.assign(static_cast<std::size_t>(n_), 0.0);
-    by_row_.assign(static_cast<std::size_t>(n_), 0.0);
+    weight_.assign(n_, 0.0);
+    by_row_.assign(n_, 0.0);
     for (std::size_t u = 0; u < row_.size(); ++u)
         weight_[row_[u]] += sign_[u] * move[u];
     for (std::int64_t c = 0; c < count_; ++c) {
@@ -62,7 +62,7 @@ void UnitModel::multiply(std::span<const double> move, std::span<double> image) 
 }
 
 void UnitModel::solve(const std::vector<std::int64_t>& free, std::vector<double>& right) {
-    if (count_ < static_cast<std::int64_t>(free.size()))
+    if (count_ < std::ssize(free))
         solve_by_vectors(free, right);
     else
         solve_by_units(free, right);
@@ -77,8 +77,8 @@ std::int64_t UnitModel::work(std::size_t n_free) const {
 void UnitModel::solve_by_vectors(const std::vector<std::int64_t>& free,
                                  std::vector<double>& right) {
     // Units on one row share it: their weights add up.
-    weight_.assign(static_cast<std::size_t>(n_), 0.0);
-    by_row_.assign(static_cast<std::size_t>(n_), 0.0);
+    weight_.assign(n_, 0.0);
+    by_row_.assign(n_, 0.0);
     for (std::size_t k = 0; k < free.size(); ++k) {
         const std::int64_t u = free[k];
         weight_[row_[u]] += 1.0 / diagonal_[u];
@@ -89,9 +89,9 @@ void UnitModel::solve_by_vectors(const std::vector<std::int64_t>& free,
         if (weight_[i] > 0.0) used_.push_back(i);
     for (const std::int64_t i : used_)
         weight_[i] = std::sqrt(weight_[i]);
-    const std::int64_t depth = static_cast<std::int64_t>(used_.size());
-    P_.resize(static_cast<std::size_t>(count_ * depth));
-    core_.resize(static_cast<std::size_t>(count_));
+    const std::int64_t depth = std::ssize(used_);
+    P_.resize(count_ * depth);
+    core_.resize(count_);
     for (std::int64_t c = 0; c < count_; ++c) {
         const double* f = F_.data() + c * n_;
         double* p = P_.data() + c * depth;
@@ -99,7 +99,7 @@ void UnitModel::solve_by_vectors(const std::vector<std::int64_t>& free,
             p[t] = f[used_[t]] * weight_[used_[t]];
         core_[c] = product(f, by_row_.data(), n_);
     }
-    added_.assign(static_cast<std::size_t>(count_), 1.0);
+    added_.assign(count_, 1.0);
     solve_square(P_.data(), count_, depth, added_.data(), core_.data());
     std::fill(by_row_.begin(), by_row_.end(), 0.0);
     for (std::int64_t c = 0; c < count_; ++c)
@@ -111,9 +111,9 @@ void UnitModel::solve_by_vectors(const std::vector<std::int64_t>& free,
 }
 
 void UnitModel::solve_by_units(const std::vector<std::int64_t>& free, std::vector<double>& right) {
-    const std::int64_t size = static_cast<std::int64_t>(free.size());
-    P_.resize(static_cast<std::size_t>(size * count_));
-    added_.resize(static_cast<std::size_t>(size));
+    const std::int64_t size = std::ssize(free);
+    P_.resize(size * count_);
+    added_.resize(size);
     for (std::int64_t c = 0; c < count_; ++c) {
         const double* f = F_.data() + c * n_;
         for (std::int64_t k = 0; k < size; ++k)
@@ -127,7 +127,7 @@ void UnitModel::solve_by_units(const std::vector<std::int64_t>& free, std::vecto
 void UnitModel::solve_square(const double* P, std::int64_t size, std::int64_t depth,
                              const double* diag, double* right) {
     if (size == 0) return;
-    square_.resize(static_cast<std::size_t>(size * size));
+    square_.resize(size * size);
     double ridge = 0.0;
     for (int attempt = 0; attempt < kMostRidges; ++attempt) {
         if (depth > 0)
@@ -166,7 +166,7 @@ ProximalMultipliers::ProximalMultipliers(ProximalUnits units, std::int64_t n_row
 void ProximalMultipliers::set_columns(const DesignView& X, std::unique_ptr<ClusteredProx> penalty) {
     X_ = X;
     penalty_ = std::move(penalty);
-    image_.resize(static_cast<std::size_t>(penalty_->size()));
+    image_.resize(penalty_->size());
     v_.resize(image_.size());
     trial_.b.resize(image_.size());
 }
@@ -315,7 +315,7 @@ std::int64_t ProximalMultipliers::advance(std::span<double> dual, std::span<doub
     anchor_b0_ = b0;
     State state;
     state.dual = anchor_dual_;
-    state.b.resize(static_cast<std::size_t>(d));
+    state.b.resize(d);
     evaluate(state);
     std::int64_t taken = 0;
     while (taken < how_.most) {

@@ -9,24 +9,19 @@ namespace rectiline::rehline {
 
 namespace {
 
-struct ConstraintStep {
-    const double *c, *curvature;
-    const std::uint8_t* equality;
-    double* dual;
-};
-
 template <class Rows>
-RECTILINE_MULTIVERSION double step_constraints(Rows& access, std::int64_t count,
-                                               const ConstraintStep& at, const DualMove& move) {
+RECTILINE_MULTIVERSION double step_constraints(Rows& access, const LinearConstraints& constraints,
+                                               std::span<const double> curvature,
+                                               std::span<double> dual, const DualMove& move) {
     double gap = 0;
-    for (std::int64_t k = 0; k < count; ++k) {
-        if (!(at.curvature[k] > 0)) continue;  // zero rows cannot move anything
-        const double value = access.dot(0, k, move.coef.data()) + at.c[k], old = at.dual[k];
-        const double free = old - value / at.curvature[k];
-        const double next = at.equality[k] ? free : std::max(0.0, free);
+    for (std::int64_t k = 0; k < std::ssize(dual); ++k) {
+        if (!(curvature[k] > 0)) continue;  // zero rows cannot move anything
+        const double value = access.dot(0, k, move.coef.data()) + constraints.c[k], old = dual[k];
+        const double free = old - value / curvature[k];
+        const double next = constraints.equality[k] ? free : std::max(0.0, free);
         if (next == old) continue;
         gap += std::fabs((next - old) * value);
-        at.dual[k] = next;
+        dual[k] = next;
         move(access, 0, k, next - old);
     }
     return gap;
@@ -93,7 +88,7 @@ ConstraintDuals::ConstraintDuals(LinearConstraints constraints, const ColumnFunc
                 assert(A.rows_contiguous());
         },
         constraints.A);
-    std::vector<double> inverse(static_cast<std::size_t>(d));
+    std::vector<double> inverse(d);
     for (std::int64_t j = 0; j < d; ++j)
         inverse[j] = 1.0 / columns.rho[j];
     row_squares(constraints_.A, inverse, curvature_);
@@ -106,10 +101,9 @@ void ConstraintDuals::restart(std::span<const double> dual) {
 
 std::int64_t ConstraintDuals::sweep(const DualMove& move, double& gap) {
     if (dual_.empty()) return 0;
-    const ConstraintStep at{constraints_.c.data(), curvature_.data(), constraints_.equality.data(),
-                            dual_.data()};
-    with_row_access(constraints_.A,
-                    [&](auto& access) { gap += step_constraints(access, size(), at, move); });
+    with_row_access(constraints_.A, [&](auto& access) {
+        gap += step_constraints(access, constraints_, curvature_, dual_, move);
+    });
     return 2 * size() * entries_per_row_;
 }
 
@@ -127,10 +121,7 @@ void ConstraintDuals::push(std::span<double> q) const {
 }
 
 Coefficients::Coefficients(ColumnFunctions columns)
-    : columns_(columns),
-      q_(static_cast<std::size_t>(columns.d)),
-      coef_(q_.size()),
-      part_(q_.size()) {}
+    : columns_(columns), q_(columns.d), coef_(q_.size()), part_(q_.size()) {}
 
 DualMove Coefficients::mover() {
     return {columns_, q_, coef_, columns_.d > 0 ? 1.0 / columns_.rho[0] : 0.0};
@@ -164,7 +155,7 @@ bool FreeDuals::collect(const DesignView& X, const RowFunctions& rows,
     free_.clear(), low_.clear(), high_.clear(), curvature_.clear(), gradient_.clear();
     index_.clear(), value_.clear(), column_of_.clear(), column_weight_.clear();
     pointer_.assign(1, 0);
-    slot_of_.assign(static_cast<std::size_t>(columns.d), -1);
+    slot_of_.assign(columns.d, -1);
     with_row_access(X, [&](auto& access) {
         access.reserve();
         for (const std::int64_t i : active) {
@@ -181,14 +172,14 @@ bool FreeDuals::collect(const DesignView& X, const RowFunctions& rows,
                 if (slot_of_[j] < 0) {
                     const double weight = column_derivative(columns, j, coef[j]);
                     if (weight == 0) return;
-                    slot_of_[j] = static_cast<std::int64_t>(column_of_.size());
+                    slot_of_[j] = std::ssize(column_of_);
                     column_of_.push_back(j);
                     column_weight_.push_back(weight);
                 }
                 index_.push_back(slot_of_[j]);
                 value_.push_back(x * rows.direction[i]);
             });
-            pointer_.push_back(static_cast<std::int64_t>(index_.size()));
+            pointer_.push_back(std::ssize(index_));
             if (interrupt.poll(kPerEntry * access.length(i))) return;
         }
     });
@@ -260,11 +251,11 @@ FreeDualStep FreeDuals::step(const DesignView& X, const RowFunctions& rows,
         if (delta_[k] != 0) longest = std::min(longest, room / delta_[k]);
     }
     trial_.resize(m);
-    dq_.resize(static_cast<std::size_t>(columns.d));
+    dq_.resize(columns.d);
     constexpr int kHalvings = 8;
     double length = 1.0;
     for (int attempt = 0; attempt < kHalvings; ++attempt, length *= 0.5) {
-        if (attempt > 0 && interrupt.poll(static_cast<std::int64_t>(value_.size()))) break;
+        if (attempt > 0 && interrupt.poll(std::ssize(value_))) break;
         if (attempt + 1 == kHalvings)
             length = std::min(length, longest);  // inside all pieces: exact
         std::fill(dq_.begin(), dq_.end(), 0.0);

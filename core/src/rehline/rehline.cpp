@@ -101,17 +101,17 @@ Rehline::Rehline(DesignView X, RowFunctions rows, ColumnFunctions columns,
       coefficients_(columns),
       options_(options),
       random_(options.seed),
-      a_(static_cast<std::size_t>(rows.n), 0.0),
-      curvature_(static_cast<std::size_t>(rows.n)),
-      scratch_(static_cast<std::size_t>(rows.n)),
-      active_(static_cast<std::size_t>(rows.n)),
-      block_order_(static_cast<std::size_t>((rows.n + kRowBlock - 1) / kRowBlock)),
+      a_(rows.n, 0.0),
+      curvature_(rows.n),
+      scratch_(rows.n),
+      active_(rows.n),
+      block_order_((rows.n + kRowBlock - 1) / kRowBlock),
       block_kept_(block_order_.size()) {
-    std::vector<double> inverse(static_cast<std::size_t>(columns.d));
+    std::vector<double> inverse(columns.d);
     for (std::int64_t j = 0; j < columns.d; ++j)
         inverse[j] = 1.0 / columns.rho[j];
     row_squares(X_, inverse, curvature_);
-    alive_.reserve(static_cast<std::size_t>(rows.n));
+    alive_.reserve(rows.n);
     for (std::int64_t i = 0; i < rows.n; ++i) {
         curvature_[i] += options_.intercept_step;
         if (rows_.weight[i] == 0) continue;
@@ -126,7 +126,7 @@ Rehline::Rehline(DesignView X, RowFunctions rows, ColumnFunctions columns,
 }
 
 void Rehline::take_all_rows_back() {
-    n_active_ = static_cast<std::int64_t>(alive_.size());
+    n_active_ = std::ssize(alive_);
     std::copy(alive_.begin(), alive_.end(), active_.begin());
     largest_move_ = kInfinity;
 }
@@ -228,7 +228,7 @@ std::int64_t Rehline::accelerate(double gap, double target, Interrupt& interrupt
     const double left = std::log(std::max(gap / target, 1.0)) / std::max(-log_rate_, 1e-3);
     if (sweeps_since_start_ < kWarmUp || sweeps_since_step_ < kBetween || left < kWorthwhile)
         return 0;
-    const std::span<const std::int64_t> active(active_.data(), static_cast<std::size_t>(n_active_));
+    const std::span<const std::int64_t> active(active_.data(), n_active_);
     const std::int64_t n_free = free_duals_.count(rows_, active, a_);
     const auto step_rows = static_cast<double>(n_free * (2 * step_iterations_ + 2));
     if (left * static_cast<double>(n_active_) < kDearer * step_rows) return 0;
@@ -265,7 +265,7 @@ RehlineProgress Rehline::run(std::int64_t max_sweeps, double absolute, double re
         access.reserve();
         while (progress.sweeps < max_sweeps) {
             if (sweeps_since_refresh_ >= kRefreshEvery) refresh();
-            const bool all_rows = n_active_ == static_cast<std::int64_t>(alive_.size());
+            const bool all_rows = n_active_ == std::ssize(alive_);
             const bool measure = all_rows && objective_ == 0;
             Sweep sums{rows_,           curvature_.data(), a_.data(), coefficients_.mover(),
                        intercept_,      balance_,          center_,   options_.intercept_step,
@@ -299,8 +299,7 @@ RehlineProgress Rehline::run(std::int64_t max_sweeps, double absolute, double re
             } else if (n_active_ == 0) {
                 take_all_rows_back();
             } else if (progress.gap < kLookAgain * full_gap_ &&
-                       partial_visits_ >
-                           kLookAgainVisits * static_cast<std::int64_t>(alive_.size())) {
+                       partial_visits_ > kLookAgainVisits * std::ssize(alive_)) {
                 // What was set aside too early is cheaper to find now than at the end. Moves have
                 // become small, so that most rows are set aside again at once.
                 const double move = largest_move_;
@@ -316,7 +315,7 @@ RehlineProgress Rehline::run(std::int64_t max_sweeps, double absolute, double re
 }
 
 std::int64_t Rehline::screen(double gap) {
-    if (options_.intercept_step > 0 || !(gap >= 0)) return static_cast<std::int64_t>(alive_.size());
+    if (options_.intercept_step > 0 || !(gap >= 0)) return std::ssize(alive_);
     refresh();
     // h is 1-strongly convex in the metric rho: |b - b*|_rho^2 <= 2 gap at b = grad h*(q), hence
     // |x_i'(b - b*)| <= sqrt(2 gap r_i). The hairs cover rounding in r_i and in t.

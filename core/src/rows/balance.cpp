@@ -1,5 +1,4 @@
 // Multipliers moved into their boxes, and inside them until they balance.
-#include "rectiline/rows/boxes.hpp"
 #include "rectiline/rows/certificate.hpp"
 #include "rectiline/rows/rows.hpp"
 #include "rectiline/support/compensated.hpp"

@@ -212,7 +212,7 @@ SimplexOutcome BoxedSimplex::solve(std::int64_t most_steps, Interrupt& interrupt
 
 void BoxedSimplex::add_columns(std::span<const double> cost, std::span<const double> width,
                                std::span<const std::int32_t> named, const double* values) {
-    const std::int64_t first = n_columns(), count = static_cast<std::int64_t>(cost.size());
+    const std::int64_t first = n_columns(), count = std::ssize(cost);
     A_.grow(0, count);
     for (const std::int32_t r : named)
         for (std::int64_t u = 0; u < count; ++u)
@@ -227,9 +227,11 @@ void BoxedSimplex::add_columns(std::span<const double> cost, std::span<const dou
 
 void BoxedSimplex::add_rows(std::span<const double> low, std::span<const double> high,
                             std::span<const std::int32_t> named, const double* values) {
-    const std::int64_t first = n_rows(), count = static_cast<std::int64_t>(low.size());
+    const std::int64_t first = n_rows(), count = std::ssize(low);
     A_.grow(count, 0);
-    A_.add_to_rows(first, count, named.data(), static_cast<std::int64_t>(named.size()), values);
+    for (std::int64_t r = 0; r < count; ++r)
+        for (const std::int32_t u : named)
+            A_.set(first + r, u, *values++);
     low_.insert(low_.end(), low.begin(), low.end());
     high_.insert(high_.end(), high.begin(), high.end());
     row_place_.resize(n_rows(), -1);

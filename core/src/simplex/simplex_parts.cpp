@@ -58,10 +58,10 @@ std::int64_t enlarged(std::int64_t needed, std::int64_t held) {
 void restride(std::vector<double>& data, std::int64_t lines, std::int64_t used, std::int64_t from,
               std::int64_t to, std::int64_t new_lines) {
     if (from == to) {
-        data.resize(static_cast<std::size_t>(new_lines * to), 0.0);
+        data.resize(new_lines * to, 0.0);
         return;
     }
-    std::vector<double> fresh(static_cast<std::size_t>(new_lines * to), 0.0);
+    std::vector<double> fresh(new_lines * to, 0.0);
     for (std::int64_t k = 0; k < lines; ++k)
         std::copy_n(data.data() + k * from, used, fresh.data() + k * to);
     data = std::move(fresh);
@@ -120,23 +120,6 @@ void TwoWayMatrix::grow(std::int64_t rows, std::int64_t columns) {
     n_rows_ = m, n_columns_ = k, row_stride_ = row_stride, column_stride_ = column_stride;
 }
 
-void TwoWayMatrix::add_to_rows(std::int64_t first, std::int64_t count, const std::int32_t* named,
-                               std::int64_t n_named, const double* values) {
-    for (std::int64_t r = 0; r < count; ++r) {
-        double* mine = by_row_.data() + (first + r) * row_stride_;
-        for (std::int64_t k = 0; k < n_named; ++k)
-            mine[named[k]] = values[r * n_named + k];
-    }
-    // A few columns at a time, so that what is read and what is written stays in the cache.
-    constexpr std::int64_t kFew = 8;
-    for (std::int64_t start = 0; start < n_named; start += kFew) {
-        const std::int64_t end = std::min(n_named, start + kFew);
-        for (std::int64_t r = 0; r < count; ++r)
-            for (std::int64_t k = start; k < end; ++k)
-                by_column_[named[k] * column_stride_ + first + r] = values[r * n_named + k];
-    }
-}
-
 void TwoWayMatrix::subtract_rows(const std::int32_t* rows, const double* scale, std::int64_t count,
                                  double* out) const {
     std::vector<double> negative(scale, scale + count);
@@ -166,7 +149,7 @@ void KernelInverse::solve(std::span<const Combination> wanted) const {
 
 void KernelInverse::solve_transposed(const double* left, double* out) const {
     const std::int64_t s = size();
-    std::vector<std::int32_t> lines(static_cast<std::size_t>(s));
+    std::vector<std::int32_t> lines(s);
     std::iota(lines.begin(), lines.end(), 0);
     std::fill(out, out + s, 0.0);
     add_in_chunks(inverse_.data(), stride_, lines.data(), std::array{Combination{left, out}}, s, s);
@@ -208,7 +191,7 @@ void KernelInverse::row_for_column(std::int64_t j, std::int64_t i, const double*
 }
 
 void KernelInverse::drop_line(std::int64_t j) {
-    const std::int64_t last = static_cast<std::int64_t>(columns.size()) - 1;
+    const std::int64_t last = std::ssize(columns) - 1;
     if (j != last) {
         std::copy_n(inverse_.data() + last * stride_, last + 1, inverse_.data() + j * stride_);
         columns[j] = columns[last];
@@ -263,7 +246,7 @@ void KernelInverse::measure() {
 // A[rows, columns], row by row.
 std::vector<double> KernelInverse::entries(const TwoWayMatrix& A) const {
     const std::int64_t s = size();
-    std::vector<double> out(static_cast<std::size_t>(s * s));
+    std::vector<double> out(s * s);
     for (std::int64_t j = 0; j < s; ++j) {
         const double* column = A.column(columns[j]);
         for (std::int64_t i = 0; i < s; ++i)

@@ -63,8 +63,7 @@ void BoxedSimplex::set_direction(const Leaving& leaving) {
         dy_.push_back(-leaving.sign);
     }
     std::fill(dt_.begin(), dt_.end(), 0.0);
-    A_.subtract_rows(dy_rows_.data(), dy_.data(), static_cast<std::int64_t>(dy_.size()),
-                     dt_.data());
+    A_.subtract_rows(dy_rows_.data(), dy_.data(), std::ssize(dy_), dt_.data());
 }
 
 // Those of rows with a free multiplier, which are few.
@@ -287,9 +286,7 @@ void BoxedSimplex::leave_for_row(const Leaving& leaving, std::int64_t i, double 
 BoxedSimplex::StepOutcome BoxedSimplex::step(const Leaving& leaving, Interrupt& interrupt) {
     set_direction(leaving);
     // Most kinks lie far beyond the place to stop at.
-    const auto is_left = [&](std::int64_t place) {
-        return place == static_cast<std::int64_t>(crossings_.size());
-    };
+    const auto is_left = [&](std::int64_t place) { return place == std::ssize(crossings_); };
     collect_crossings(-leaving.infeasibility, kSoon * usual_step_);
     std::int64_t chosen = choose_crossing(-leaving.infeasibility);
     if (is_left(chosen)) {  // but for rounding this would not be one of few

@@ -207,7 +207,7 @@ void Factor::pass_on(const Block& block, const double* column, std::int64_t stri
     const std::int64_t* const place = place_in_parent_.data() + block.rows + block.width;
     const std::int64_t below = block.count - block.width;
     if (to.update.empty() && place[below - 1] >= to.width)
-        to.update.resize(static_cast<std::size_t>(to.count * (to.count - to.width)), 0.0);
+        to.update.resize(to.count * (to.count - to.width), 0.0);
     for (std::int64_t j = 0; j < below; ++j, column += stride) {
         double* const target = place[j] < to.width
                                    ? values_.data() + to.values + place[j] * to.count

@@ -34,9 +34,7 @@ EntriesByColumns by_columns(const std::vector<std::int64_t>& row_begin, const Co
 }  // namespace
 
 NormalEquations::NormalEquations(CompressedRows rows, std::int64_t width, bool keeps_long_rows)
-    : rows_(std::move(rows)),
-      width_(width),
-      unknown_(static_cast<std::size_t>(rows_.n_rows()), kEliminated) {
+    : rows_(std::move(rows)), width_(width), unknown_(rows_.n_rows(), kEliminated) {
     const double most = std::max(kLeastLong, kLong * std::sqrt(static_cast<double>(width)));
     for (std::int64_t r = 0; r < rows_.n_rows(); ++r) {
         if (!keeps_long_rows || static_cast<double>(rows_.length(r)) <= most) continue;
@@ -181,7 +179,7 @@ bool NormalEquations::factorise(std::span<const double> weight, std::span<const 
 void NormalEquations::solve(std::span<double> v, std::span<const double> r,
                             std::span<double> s) const {
     const auto place = factor_.place();
-    std::vector<double> x(static_cast<std::size_t>(factor_.size()), 0.0);
+    std::vector<double> x(factor_.size(), 0.0);
     for (std::int64_t j = 0; j < width_; ++j)
         x[place[j]] = v[j];
     for (std::size_t k = 0; k < r.size(); ++k) {

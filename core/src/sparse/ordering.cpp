@@ -1,4 +1,4 @@
-#include "rectiline/sparse/ordering.hpp"
+#include "rectiline/sparse/factor.hpp"
 
 #include <utility>
 

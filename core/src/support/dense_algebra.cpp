@@ -93,7 +93,7 @@ RECTILINE_MULTIVERSION double update_line(double* line, const double* pivot, dou
 
 // Row exchanges become column exchanges of the inverse.
 bool invert(std::span<double> A, std::int64_t n, double least, Interrupt& interrupt) {
-    std::vector<std::int64_t> swapped(static_cast<std::size_t>(n));
+    std::vector<std::int64_t> swapped(n);
     for (std::int64_t k = 0; k < n; ++k) {
         std::int64_t best = k;
         for (std::int64_t i = k + 1; i < n; ++i)

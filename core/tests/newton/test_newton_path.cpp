@@ -1,6 +1,6 @@
 // A path of strengths against the plain definition: every answer is a minimum up to its target, its
 // multipliers prove that, and the way along the path does not matter.
-#include "rectiline/newton/newton_path.hpp"
+#include "rectiline/newton/newton_run.hpp"
 
 #include "check.hpp"
 #include "samples.hpp"

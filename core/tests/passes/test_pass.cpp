@@ -24,7 +24,7 @@ struct Found {
         for (std::size_t k = 0; k < sums.size(); ++k) {
             const Sums &a = sums[k], &b = other.sums[k];
             if (a.rows != b.rows || a.gradient != b.gradient || a.change != b.change ||
-                a.curvature != b.curvature || a.near != b.near || a.sizes != b.sizes)
+                a.curvature != b.curvature || a.near != b.near)
                 return false;
         }
         return true;
@@ -45,7 +45,7 @@ Found run(const rectiline::design::DesignView& X, const rectiline::rows::RowFunc
     first.splits = true, first.reach = kReach;
     first.scale = ones, first.mean = zeros, first.directions = unit;
     Member evaluated = first;
-    evaluated.evaluates = evaluated.wants_sizes = true;
+    evaluated.evaluates = true;
     evaluated.split = coef, evaluated.listed = listed, evaluated.out = found.multipliers;
     const std::vector<Member> members{evaluated, first};
     rectiline::support::Interrupt never;
@@ -68,13 +68,12 @@ void check_pass(const samples::OwnedCurve& curve) {
     CHECK(run(sparse.view, rows, coef, listed, 3) == compressed);
 
     double loss = 0, total = 0;
-    std::vector<double> gradient(d, 0.0), sizes(d, 0.0);
+    std::vector<double> gradient(d, 0.0);
     const std::vector<std::int64_t>& near = found.sums[1].near;
     for (std::int64_t i = 0; i < n; ++i) {
         double z = 0, length = 0;
         for (std::int64_t j = 0; j < d; ++j) {
             z += X(i, j) * coef[j], length += X(i, j) * X(i, j);
-            sizes[j] += rows.weight[i] * std::fabs(X(i, j));
             gradient[j] += found.multipliers[i] * X(i, j);
         }
         const double t = rows.direction[i] * z + rows.offset[i];
@@ -100,10 +99,8 @@ void check_pass(const samples::OwnedCurve& curve) {
         const Sums& sums = one->sums[0];
         CHECK_NEAR(sums.rows[kLoss], loss, 1e-9 * (1 + loss));
         CHECK_NEAR(sums.rows[kTotal], total, 1e-9 * n);
-        for (std::int64_t j = 0; j < d; ++j) {
+        for (std::int64_t j = 0; j < d; ++j)
             CHECK_NEAR(sums.gradient[j], gradient[j], 1e-9 * n);
-            CHECK_NEAR(sums.sizes[j], sizes[j], 1e-9 * n);
-        }
         CHECK(sums.rows[kGap] >= 0 &&
               sums.rows[kGap] <= 1e-9 * (1 + loss));  // slopes at the candidate itself
     }

@@ -1,7 +1,6 @@
 // Arguments, q and sums of multipliers are within their bounds of exact sums, for every storage.
 #include "rectiline/design/products.hpp"
 #include "rectiline/proof/measure.hpp"
-#include "rectiline/proof/products.hpp"
 
 #include "check.hpp"
 #include "proof/exact_sum.hpp"

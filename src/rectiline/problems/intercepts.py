@@ -11,6 +11,7 @@ from bisect import bisect_left
 import numpy as np
 from numpy.typing import NDArray
 
+from rectiline import _core
 from rectiline._typing import Vector
 from rectiline.losses import Loss
 from rectiline.problems._inputs import row_functions
@@ -60,7 +61,8 @@ class ShiftedLosses:
 
     def slopes(self, s: float) -> tuple[float, float]:
         """Return the left and the right derivative of F, with rounding taken for zero."""
-        low, low_size, high, high_size = self._rows.slope_sums(self._turn * s)
+        sums = map(_core.twofold_sum, self._rows.slope_ranges(self._turn * s))
+        (low, _, _, low_size), (high, _, _, high_size) = sums
         low = 0.0 if abs(low) <= _ZERO_SLOPE * low_size else low
         high = 0.0 if abs(high) <= _ZERO_SLOPE * high_size else high
         return (low, high) if self._turn > 0 else (-high, -low)

@@ -39,7 +39,7 @@ struct SparseLine {
     std::span<const T> values;
     std::span<const I> indices;
 
-    std::int64_t size() const { return static_cast<std::int64_t>(values.size()); }
+    std::int64_t size() const { return std::ssize(values); }
 };
 
 template <class T, class I>

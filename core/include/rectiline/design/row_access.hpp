@@ -17,7 +17,7 @@ struct DenseRows {
 
     explicit DenseRows(const DenseView<T>& X) : X(X), in_place(X.rows_contiguous()) {}
     void reserve() {
-        if (!in_place) block.resize(static_cast<std::size_t>(kRowBlock * X.d));
+        if (!in_place) block.resize(kRowBlock * X.d);
     }
     RECTILINE_INLINE void load(std::span<const std::int64_t> rows) {
         if (in_place) return;

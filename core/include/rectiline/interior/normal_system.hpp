@@ -29,9 +29,9 @@ struct UnitProgram {
     double reference = 0;         // what zero coefficients cost: the yardstick of rounding
     bool is_nonnegative = false;  // whether nothing can cost less than `constant`
 
-    std::int64_t width() const { return static_cast<std::int64_t>(rho.size()); }
+    std::int64_t width() const { return std::ssize(rho); }
     bool is_boxed(std::int64_t k) const { return std::isfinite(low[k]) || std::isfinite(high[k]); }
-    std::int64_t n_units() const { return static_cast<std::int64_t>(row.size()); }
+    std::int64_t n_units() const { return std::ssize(row); }
 };
 
 template <class Real>
@@ -65,7 +65,6 @@ class DenseSystem final : public NormalSystem<Real> {
     bool solve(std::span<Real> v, std::span<const Real> r, std::span<Real> s) override;
 
   private:
-    std::int64_t count_wide() const;
     bool sum_rows(std::span<const Real> weight, bool steady, SymmetricMatrix<Real>& sum,
                   support::Interrupt& interrupt) const;
     bool sum_columns(std::span<const Real> weight, support::Interrupt& interrupt);

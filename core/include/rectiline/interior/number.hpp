@@ -65,8 +65,7 @@ RECTILINE_INLINE double leading(Number a) {
 template <class Real>
 class SymmetricMatrix {
   public:
-    explicit SymmetricMatrix(std::int64_t size)
-        : size_(size), entries_(static_cast<std::size_t>(size * size)) {}
+    explicit SymmetricMatrix(std::int64_t size) : size_(size), entries_(size * size) {}
 
     void clear() { std::fill(entries_.begin(), entries_.end(), Real(0.0)); }
     void add_to_diagonal(std::int64_t j, Real value) { column(j)[j] += value; }

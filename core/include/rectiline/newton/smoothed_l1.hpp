@@ -46,7 +46,7 @@ class SmoothedL1 {
     void dual(double mu, std::span<double> g);  // slopes in the predictions
 
   private:
-    std::int64_t count() const { return static_cast<std::int64_t>(b_.size()); }
+    std::int64_t count() const { return std::ssize(b_); }
     const Ramps& ramps(std::int64_t i) const {
         return ramps_[rows_.curve_index ? rows_.curve_index[i] : 0];
     }

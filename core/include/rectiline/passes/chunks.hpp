@@ -3,7 +3,6 @@
 
 #include "rectiline/design/dense_rows.hpp"
 #include "rectiline/design/design.hpp"
-#include "rectiline/design/row_sums.hpp"
 #include "rectiline/passes/row_kernels.hpp"
 #include "rectiline/support/lanes.hpp"
 
@@ -25,11 +24,10 @@ struct Directions {
     Directions(std::span<const double> lines, std::int64_t d, bool intercept) : d(d) {
         const std::int64_t order = d + (intercept ? 1 : 0), count = std::ssize(lines) / order;
         width = (count + kLanes - 1) / kLanes * kLanes;
-        columns.resize(static_cast<std::size_t>((d + 1) * width), 0.0);
+        columns.resize((d + 1) * width, 0.0);
         for (std::int64_t c = 0; c < count; ++c)
             for (std::int64_t j = 0; j < order; ++j)
-                columns[static_cast<std::size_t>(j * width + c)] =
-                    lines[static_cast<std::size_t>(c * order + j)];
+                columns[j * width + c] = lines[c * order + j];
     }
 };
 
@@ -66,9 +64,7 @@ template <class T>
 class DenseChunk {
   public:
     explicit DenseChunk(const DenseView<T>& X)
-        : X_(X),
-          width_(std::max<std::int64_t>(X.d, kLanes)),
-          sums_(static_cast<std::size_t>(X.d)) {}
+        : X_(X), width_(std::max<std::int64_t>(X.d, kLanes)), sums_(X.d) {}
 
     // `shares`: calls of `sums` that follow; each asks for a part of the next chunk.
     void load(std::int64_t first, std::int64_t count, int shares) {
@@ -90,10 +86,13 @@ class DenseChunk {
         ahead_.at += ahead_.bytes * (grouped_ / kRowGroup);
     }
     // q += X'g; what the chunk adds has a sum of its own.
-    void add(const double* g, double* q) { add_chunk<Entry::plain>(g, q); }
-    // sizes += |X|' weight
-    void add_sizes(const double* weight, double* sizes) {
-        add_chunk<Entry::absolute>(weight, sizes);
+    void add(const double* g, double* q) {
+        std::fill(sums_.begin(), sums_.end(), 0.0);
+        on_rows([&](const auto* x, std::int64_t stride) {
+            add_rows<Entry::plain>(x, stride, count_, X_.d, g, sums_.data(), false);
+        });
+        for (std::size_t j = 0; j < sums_.size(); ++j)
+            q[j] += sums_[j];
     }
     // Squared lengths of the products of directions with some rows.
     void squared_lengths(std::span<const int> rows, const Directions& directions,
@@ -120,20 +119,11 @@ class DenseChunk {
         else
             use(copied_.data(), width_);
     }
-    template <Entry kind>
-    void add_chunk(const double* g, double* q) {
-        std::fill(sums_.begin(), sums_.end(), 0.0);
-        on_rows([&](const auto* x, std::int64_t stride) {
-            add_rows<kind>(x, stride, count_, X_.d, g, sums_.data(), false);
-        });
-        for (std::size_t j = 0; j < sums_.size(); ++j)
-            q[j] += sums_[j];
-    }
     void copy() {
-        copied_.assign(static_cast<std::size_t>(width_ * grouped_), 0.0);
+        copied_.assign(width_ * grouped_, 0.0);
         for (std::int64_t j = 0; j < X_.d; ++j)
             for (std::int64_t r = 0; r < count_; ++r)
-                copied_[static_cast<std::size_t>(r * width_ + j)] =
+                copied_[r * width_ + j] =
                     static_cast<double>(X_.row(first_ + r)[j * X_.column_stride]);
     }
 
@@ -147,7 +137,7 @@ class DenseChunk {
 template <class T, class I>
 class SparseChunk {
   public:
-    explicit SparseChunk(const SparseView<T, I>& X) : X_(X), sums_(static_cast<std::size_t>(X.d)) {}
+    explicit SparseChunk(const SparseView<T, I>& X) : X_(X), sums_(X.d) {}
 
     void load(std::int64_t first, std::int64_t count, int) { first_ = first, count_ = count; }
     template <Sum First, Sum Second = Sum::none>
@@ -167,11 +157,6 @@ class SparseChunk {
         for (std::size_t j = 0; j < sums_.size(); ++j)
             q[j] += sums_[j];
     }
-    // sizes += |X|' weight
-    void add_sizes(const double* weight, double* sizes) const {
-        for (std::int64_t r = 0; r < count_; ++r)
-            sparse_axpy<Entry::absolute>(weight[r], line(r), sizes);
-    }
     // Squared lengths of the products of directions with some rows.
     void squared_lengths(std::span<const int> rows, const Directions& directions, double* squares) {
         const std::int64_t d = directions.d, width = directions.width;
@@ -180,9 +165,8 @@ class SparseChunk {
             moved_.assign(columns + d * width, columns + (d + 1) * width);
             const SparseLine<T, I> row = line(rows[k]);
             for (std::int64_t e = 0; e < row.size(); ++e)
-                axpy(static_cast<double>(row.values[static_cast<std::size_t>(e)]),
-                     columns + row.indices[static_cast<std::size_t>(e)] * width, moved_.data(),
-                     width);
+                axpy(static_cast<double>(row.values[e]), columns + row.indices[e] * width,
+                     moved_.data(), width);
             squares[k] = dot(moved_.data(), moved_.data(), width);
         }
     }

@@ -43,9 +43,6 @@ struct Member {
     std::span<const double> scale;       // d
     std::span<const double> mean;        // d; zeros for sparse X
     std::span<const double> directions;  // lines of d entries, one more if there is an intercept
-
-    // Whether to add up weight_i |x_ij|; done once for members with the same array of weights.
-    bool wants_sizes = false;
 };
 
 // The sums that are numbers.
@@ -65,7 +62,6 @@ struct Sums {
     RowSums rows{};
     double steepest = 0;             // largest size of a slope per unit of weight
     std::vector<double> gradient;    // d: X' times the multipliers
-    std::vector<double> sizes;       // d: sum of weight_i |x_ij|, if asked for
     std::vector<double> change;      // d: of X' times those slopes, at the next split
     std::vector<double> curvature;   // (d + intercept)^2: change of X' diag(curvatures) X; or empty
     std::vector<std::int64_t> near;  // rows of the block

@@ -4,6 +4,7 @@
 #include "rectiline/passes/pass.hpp"
 #include "rectiline/rows/packed_curve.hpp"
 #include "rectiline/rows/rows.hpp"
+#include "rectiline/support/vectors.hpp"
 
 #include <iterator>
 
@@ -23,10 +24,6 @@ struct Chunk {
     double crossed[kChunk], length[kChunk], close[kChunk], square[kChunk];
     int candidates[kChunk];
 };
-
-RECTILINE_INLINE double larger(double a, double b) {
-    return a > b ? a : b;
-}
 
 // Evaluates the rows of a chunk that are not listed. `unit`: bound on the relative error of a
 // prediction against the sizes of its terms. The Fenchel-Young term is convex in the argument, so

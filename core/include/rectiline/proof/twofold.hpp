@@ -9,7 +9,7 @@
 // compiled with -ffp-contract=off and never with -ffast-math.
 #pragma once
 
-#include "rectiline/rooms.hpp"
+#include "rectiline/support/vectors.hpp"
 
 #if defined(__FAST_MATH__)
 #error "twofold arithmetic needs exact floating-point semantics: compile without -ffast-math"
@@ -19,10 +19,6 @@ namespace rectiline::proof {
 
 constexpr double kUnit = 0x1p-53;        // largest relative error of one rounded operation
 constexpr double kSmallest = 0x1p-1074;  // what a product may lose when it underflows
-
-RECTILINE_INLINE double size_of(double x) {
-    return x < 0 ? -x : x;
-}
 
 struct Pair {
     double value, rest;

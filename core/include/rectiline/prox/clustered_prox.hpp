@@ -18,7 +18,7 @@ namespace rectiline::prox {
 
 struct Groups {
     std::span<const std::int64_t> columns, starts;
-    std::int64_t count() const { return static_cast<std::int64_t>(starts.size()) - 1; }
+    std::int64_t count() const { return std::ssize(starts) - 1; }
 };
 
 // argmin_b |b - v|^2 / 2 + radius sum_g max_j |b_j|, in place on the grouped entries: every group
@@ -33,12 +33,12 @@ void signed_sums(const DesignView& X, const Groups& atoms, std::span<const doubl
 // Cluster c is places[starts[c]] .. places[starts[c + 1] - 1].
 struct Clusters {
     std::vector<std::int64_t> places, starts;
-    std::int64_t count() const { return static_cast<std::int64_t>(starts.size()) - 1; }
+    std::int64_t count() const { return std::ssize(starts) - 1; }
     void clear() {
         places.clear();
         starts.assign(1, 0);
     }
-    void close() { starts.push_back(static_cast<std::int64_t>(places.size())); }
+    void close() { starts.push_back(std::ssize(places)); }
 };
 
 class ClusteredProx {
@@ -56,7 +56,7 @@ class ClusteredProx {
 class SortedProx : public ClusteredProx {
   public:
     explicit SortedProx(std::vector<double> strengths) : strengths_(std::move(strengths)) {}
-    std::int64_t size() const override { return static_cast<std::int64_t>(strengths_.size()); }
+    std::int64_t size() const override { return std::ssize(strengths_); }
     double prox(std::span<const double> v, double s, std::span<double> b,
                 Clusters& clusters) override;
 
@@ -91,7 +91,7 @@ class SeparableProx : public ClusteredProx {
   public:
     SeparableProx(std::vector<double> l1, std::vector<double> lower, std::vector<double> upper)
         : l1_(std::move(l1)), lower_(std::move(lower)), upper_(std::move(upper)) {}
-    std::int64_t size() const override { return static_cast<std::int64_t>(l1_.size()); }
+    std::int64_t size() const override { return std::ssize(l1_); }
     double prox(std::span<const double> v, double s, std::span<double> b,
                 Clusters& clusters) override;
 

@@ -83,7 +83,7 @@ class ProximalMultipliers {
 
     // Products of all Newton steps so far, about: the same on every machine.
     double work() const { return work_; }
-    std::int64_t n_units() const { return static_cast<std::int64_t>(units_.row.size()); }
+    std::int64_t n_units() const { return std::ssize(units_.row); }
     std::int64_t n_columns() const { return penalty_ ? penalty_->size() : 0; }
     std::int64_t n_rows() const { return n_; }
 

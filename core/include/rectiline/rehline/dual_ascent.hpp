@@ -53,7 +53,7 @@ class ConstraintDuals {
   public:
     ConstraintDuals(LinearConstraints constraints, const ColumnFunctions& columns);
 
-    std::int64_t size() const { return static_cast<std::int64_t>(dual_.size()); }
+    std::int64_t size() const { return std::ssize(dual_); }
     const std::vector<double>& values() const { return dual_; }
     void restart(std::span<const double> dual);
 

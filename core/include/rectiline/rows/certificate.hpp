@@ -35,15 +35,24 @@ struct Balance {
 // larger when the boxes do not allow 0).
 Balance balance_dual(const RowFunctions& rows, std::span<double> g);
 
-// Sums over rows of the left and of the right derivative of their costs, with the sums of sizes.
-struct SlopeSums {
-    double low, low_size, high, high_size;
-};
-
-// All of this at the prediction z of every row. An argument within rounding of a knot is at the
-// knot: predictions that come from knots are found there again.
-SlopeSums slope_sums(const RowFunctions& rows, double z);
+// The left and the right derivative of each row's cost at the prediction z of every row. An
+// argument within rounding of a knot is at the knot: predictions that come from knots are found
+// there again.
 void slope_ranges(const RowFunctions& rows, double z, std::span<double> low,
                   std::span<double> high);
+
+// On which knot or piece of its loss each row of a nearly optimal pair sits, for the polish.
+
+struct RowStates {
+    std::span<double> g;       // the multiplier on that piece, or kept on that knot
+    std::span<double> bend;    // the curvature of the piece in the prediction
+    std::span<double> target;  // the prediction at the knot
+    std::span<bool> held;      // whether the row sits on a knot
+};
+
+// Reads the states off t + sigma * slope, which orders knots and pieces without ties; sigma makes
+// both terms vary alike. Of more than `most` rows on knots the surest ones stay.
+void row_states(const RowFunctions& rows, std::span<const double> z, std::span<const double> g,
+                std::int64_t most, RowStates states);
 
 }  // namespace rectiline::rows

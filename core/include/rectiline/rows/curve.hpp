@@ -18,8 +18,7 @@ struct Piece {
 };
 
 // What a curve made of pieces can be asked, without branches. `Self` has the pieces 0 .. n_knots
-// and the ends of the slopes, and may know that no piece is curved, or neither the first nor the
-// last.
+// and the ends of the slopes, and may know that neither the first nor the last is curved.
 //
 // The Fenchel-Young term is the integral of |slope - s| between the argument and the point where s
 // is a slope. Piece by piece: from `touch`, the point of the piece that is nearest to it, where the
@@ -37,7 +36,7 @@ struct CurveOfPieces {
             m = past ? of(k).slope : m, q = past ? of(k).curvature : q;
         }
         const double e = t - a;
-        return Self::kStraight ? v + e * m : v + e * (m + 0.5 * q * e);
+        return v + e * (m + 0.5 * q * e);
     }
     // A slope at t; the one of the piece on the left at a kink.
     RECTILINE_INLINE double slope_at(double t) const {
@@ -52,7 +51,7 @@ struct CurveOfPieces {
             a = past ? of(k).at : a, m = past ? of(k).slope : m, q = past ? of(k).curvature : q;
         }
         bent = q;
-        return Self::kStraight ? m : m + q * (t - a);
+        return m + q * (t - a);
     }
     // Distance from t to the nearest knot at which slope or curvature changes.
     RECTILINE_INLINE double slack(double t) const {
@@ -66,7 +65,6 @@ struct CurveOfPieces {
         return nearest;
     }
     RECTILINE_INLINE double curvature_at(double t) const {
-        if (Self::kStraight) return 0.0;
         double q = of(0).curvature;
         for (int k = 1; k <= count(); ++k) {  // products, as compilers make branches of a choice
             const double past = t > of(k).from ? 1.0 : 0.0;
@@ -108,7 +106,7 @@ struct CurveOfPieces {
 
 // A curve with any number of knots.
 struct Curve : CurveOfPieces<Curve> {
-    static constexpr bool kStraight = false, kStraightEnds = false;
+    static constexpr bool kStraightEnds = false;
 
     std::int64_t n_knots;
     const double* knot;

@@ -7,12 +7,9 @@
 
 namespace rectiline::rows {
 
-enum class Pieces { any, straight_ends, straight };  // straight: none is curved
-
-template <int K, Pieces Kind = Pieces::any>
-struct PackedCurve : CurveOfPieces<PackedCurve<K, Kind>> {
-    static constexpr bool kStraight = Kind == Pieces::straight;
-    static constexpr bool kStraightEnds = Kind != Pieces::any;
+template <int K, bool StraightEnds>
+struct PackedCurve : CurveOfPieces<PackedCurve<K, StraightEnds>> {
+    static constexpr bool kStraightEnds = StraightEnds;
 
     double lowest, highest, touched;
     Piece pieces[K + 1];
@@ -27,17 +24,12 @@ struct PackedCurve : CurveOfPieces<PackedCurve<K, Kind>> {
 // Calls kernel(packed curve) if it has up to 3 knots; returns whether it has.
 template <class Kernel>
 bool with_packed(const Curve& f, Kernel&& kernel) {
-    bool straight = true;
-    for (std::int64_t k = 0; k <= f.n_knots; ++k)
-        straight = straight && f.curvature[k] == 0;
-    const bool ends = f.curvature[0] == 0 && f.curvature[f.n_knots] == 0;
+    const bool straight_ends = f.curvature[0] == 0 && f.curvature[f.n_knots] == 0;
     return with_count<3>(f.n_knots, [&]<int K>() {
-        if (straight)
-            kernel(PackedCurve<K, Pieces::straight>(f));
-        else if (ends)
-            kernel(PackedCurve<K, Pieces::straight_ends>(f));
+        if (straight_ends)
+            kernel(PackedCurve<K, true>(f));
         else
-            kernel(PackedCurve<K>(f));
+            kernel(PackedCurve<K, false>(f));
     });
 }
 

@@ -4,6 +4,8 @@
 
 #include "rectiline/rows/curve.hpp"
 
+#include <bit>
+
 namespace rectiline::rows {
 
 struct RowFunctions {
@@ -42,7 +44,7 @@ inline constexpr std::int64_t kBlockRows = 256;
 // Blocks of all rows, or only those in which some row has a weight.
 inline std::vector<RowBlock> row_blocks(const RowFunctions& rows, bool with_weight) {
     std::vector<RowBlock> used;
-    used.reserve(static_cast<std::size_t>(rows.n / kBlockRows + 1));
+    used.reserve(rows.n / kBlockRows + 1);
     for (std::int64_t i = 0; i < rows.n; i += kBlockRows) {
         const RowBlock block{i, std::min(rows.n, i + kBlockRows)};
         if (!with_weight || std::any_of(rows.weight + block.first, rows.weight + block.last,
@@ -50,6 +52,34 @@ inline std::vector<RowBlock> row_blocks(const RowFunctions& rows, bool with_weig
             used.push_back(block);
     }
     return used;
+}
+
+// The boxes of the multipliers, rounded inwards: a multiplier inside them is feasible exactly, not
+// up to rounding.
+
+// Whether |x| is a power of two, zero or infinite: products with it are exact, short of overflow.
+RECTILINE_INLINE bool is_power_of_two(double x) {
+    constexpr std::uint64_t kMantissa = (std::uint64_t{1} << 52) - 1;
+    return (std::bit_cast<std::uint64_t>(x) & kMantissa) == 0;
+}
+
+inline bool all_powers_of_two(const double* x, std::int64_t n) {
+    return std::all_of(x, x + n, [](double one) { return is_power_of_two(one); });
+}
+
+struct Box {
+    double low, high;
+};
+
+// Doubles within [weight * low, weight * high]; `low` <= 0 <= `high` need not hold.
+RECTILINE_INLINE Box inward_box(double weight, double low, double high) {
+    constexpr double kLastDigit = 0x1p-52;
+    const double least = weight * low, most = weight * high;
+    const double above = least + kLastDigit * (least < 0 ? -least : least);
+    const double below = most - kLastDigit * (most < 0 ? -most : most);
+    const bool exact = is_power_of_two(weight);
+    return {exact || is_power_of_two(low) ? least : above,
+            exact || is_power_of_two(high) ? most : below};
 }
 
 }  // namespace rectiline::rows

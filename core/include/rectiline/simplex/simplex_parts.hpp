@@ -40,10 +40,6 @@ class TwoWayMatrix {
         by_column_[u * column_stride_ + r] = value;
     }
 
-    // values: one line for each of the rows, with an entry for each of the named columns.
-    void add_to_rows(std::int64_t first, std::int64_t count, const std::int32_t* named,
-                     std::int64_t n_named, const double* values);
-
     // out (one per column) -= sum_i scale_i * row(rows_i)
     void subtract_rows(const std::int32_t* rows, const double* scale, std::int64_t count,
                        double* out) const;
@@ -59,7 +55,7 @@ class TwoWayMatrix {
 // The kernel K = A[rows, columns] of a basis and its inverse G; G has one row per column of K.
 class KernelInverse {
   public:
-    std::int64_t size() const { return static_cast<std::int64_t>(rows.size()); }
+    std::int64_t size() const { return std::ssize(rows); }
     const double* line(std::int64_t j) const { return inverse_.data() + j * stride_; }
     double entry(std::int64_t j, std::int64_t i) const { return inverse_[j * stride_ + i]; }
 

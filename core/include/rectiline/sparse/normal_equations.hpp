@@ -17,7 +17,7 @@ struct CompressedRows {
     std::vector<std::int64_t> begin, columns;
     std::vector<double> values;
 
-    std::int64_t n_rows() const { return static_cast<std::int64_t>(begin.size()) - 1; }
+    std::int64_t n_rows() const { return std::ssize(begin) - 1; }
     std::int64_t length(std::int64_t row) const { return begin[row + 1] - begin[row]; }
 };
 

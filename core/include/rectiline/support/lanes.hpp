@@ -20,21 +20,9 @@ constexpr int kLanes = 8;
 
 #ifdef RECTILINE_LANES
 template <int Bytes>
-struct VectorTypes;
-template <>
-struct VectorTypes<64> {
-    typedef double Doubles __attribute__((vector_size(64)));
-    typedef float Floats __attribute__((vector_size(32)));
-};
-template <>
-struct VectorTypes<32> {
-    typedef double Doubles __attribute__((vector_size(32)));
-    typedef float Floats __attribute__((vector_size(16)));
-};
-template <>
-struct VectorTypes<16> {
-    typedef double Doubles __attribute__((vector_size(16)));
-    typedef float Floats __attribute__((vector_size(8)));
+struct VectorTypes {
+    typedef double Doubles __attribute__((vector_size(Bytes)));
+    typedef float Floats __attribute__((vector_size(Bytes / 2)));
 };
 
 template <int Bytes>

@@ -70,9 +70,9 @@ void over_each_row(std::int64_t n, const Work& work) {
 // Returns part(first, last) of all stretches of n rows, in their order.
 template <class Part>
 auto each_stretch(std::int64_t n, const Part& part) {
-    std::vector<decltype(part(n, n))> found(static_cast<std::size_t>(stretch_count(n)));
+    std::vector<decltype(part(n, n))> found(stretch_count(n));
     over_stretches(n, [&](std::int64_t first, std::int64_t last) {
-        found[static_cast<std::size_t>(first / kStretch)] = part(first, last);
+        found[first / kStretch] = part(first, last);
     });
     return found;
 }

@@ -6,6 +6,14 @@
 
 namespace rectiline::support {
 
+// Without branches, for loops over many numbers.
+RECTILINE_INLINE double size_of(double x) {
+    return x < 0 ? -x : x;
+}
+RECTILINE_INLINE double larger(double a, double b) {
+    return a > b ? a : b;
+}
+
 template <class T>
 RECTILINE_INLINE double dot(const T* x, const double* b, std::int64_t d) {
     double sum = 0.0;

@@ -133,14 +133,19 @@ def run_block(block: Block, state: PassState) -> list[Answer] | None:
         if query.next_split is not None:
             always = in_block(query.next_split.always, block)
             split = replace(query.next_split, always=always).parts
-        given = (here, query.split, out, split, query.measure)
+        given = (here, query.split, out, split)
         members.append(_core.PassMember(samples.rows, point, state.fit_intercept, *given))
         asked.append((query, samples, here, out))
     found = _core.run_pass(view, members, state.fit_intercept, state.seconds)
     if found is None:
         return None
     answers = []
+    sizes: dict[Any, Vector] = {}  # of columns, under equal weights
     for (query, samples, here, out), sums in zip(asked, found, strict=True):
+        encoding = query.samples.encoding
+        if query.measure and encoding not in sizes:
+            sizes[encoding] = view.column_sizes(samples.weight)
+        sums["sizes"] = sizes[encoding] if query.measure else np.zeros(0)
         _refuse_non_finite(block, sums)
         if query.is_precise:
             sums |= _precise_sums(view, out)
