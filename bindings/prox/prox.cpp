@@ -63,10 +63,10 @@ void set_columns(Method& self, const Design& X, std::unique_ptr<ClusteredProx> p
             if constexpr (requires { view.by_rows; })
                 return !view.by_rows;
             else
-                return true;
+                return view.row_stride == 1 || view.n <= 1;
         },
         X.view);
-    require(by_columns, "a sparse X must be stored by columns");
+    require(by_columns, "X must be stored by columns");
     require(X.n() == self.n_rows() && X.d() == penalty->size(),
             "X must have a row per row of the units and a column per coefficient");
     self.set_columns(X.view, std::move(penalty));

@@ -9,6 +9,8 @@ namespace rectiline::design {
 
 namespace {
 
+// ---- chunks of rows -----------------------------------------------------------------------------
+
 // Loops over the rows of a design matrix (or the lines of a sparse one) in chunks that threads
 // share. The chunks are fixed by the data alone, so that sums do not depend on the number of
 // threads.

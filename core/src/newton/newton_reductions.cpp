@@ -172,7 +172,6 @@ void NewtonRows::free_rows(std::span<double> P) const {
     assert(std::ssize(P) == n_free() * width);
     std::fill(P.begin(), P.end(), 0.0);
     with_row_access(X_, [&](auto& access) {
-        access.reserve();
         for (std::int64_t k = 0; k < n_free(); ++k) {
             double* row = P.data() + k * width;
             access.load({&free_[k], 1});
@@ -187,12 +186,13 @@ void NewtonRows::add_free_product(std::span<const double> b, std::span<double> q
     list_free();
     double sum = 0;
     with_row_access(X_, [&](auto& access) {
-        access.reserve();
         sum = add_weighted(access, free_, free_weight_.data(), b.data(),
                            intercept_ ? b.back() : 0.0, q.data());
     });
     if (intercept_) q.back() += sum;
 }
+
+// ---- working sets -------------------------------------------------------------------------------
 
 // Working sets: which rows may meet a knot, and what the others add while they stay on their
 // pieces.

@@ -112,10 +112,7 @@ void predict(Access& access, const Member& member, const Prepared& prepared, Chu
     const SumOf z{prepared.coef.data(), nullptr, member.intercept, c.z};
     const SumOf length{prepared.scale.data(), prepared.shift.data(), 0.0, c.length};
     if (!member.evaluates) {
-        if (lengths)
-            access.template sums<Sum::product, Sum::square>(z, length);
-        else
-            access.template sums<Sum::product>(z);
+        if (lengths) access.template sums<Sum::product, Sum::square>(z, length);
         return;
     }
     const SumOf split{prepared.split.data(), nullptr, member.split_intercept, c.z_split};

@@ -20,10 +20,7 @@ void add_column(const DesignView& X, std::int64_t j, double a, double* y) {
     std::visit(
         [&](const auto& view) {
             if constexpr (requires { view.row_stride; }) {
-                const auto* x = view.data + j * view.column_stride;
-                if (view.row_stride == 1) return add_multiple(a, x, y, view.n);
-                for (std::int64_t i = 0; i < view.n; ++i)
-                    y[i] += a * static_cast<double>(x[i * view.row_stride]);
+                add_multiple(a, view.data + j * view.column_stride, y, view.n);
             } else {
                 sparse_axpy(a, view.line(j), y);
             }

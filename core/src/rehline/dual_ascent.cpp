@@ -157,7 +157,6 @@ bool FreeDuals::collect(const DesignView& X, const RowFunctions& rows,
     pointer_.assign(1, 0);
     slot_of_.assign(columns.d, -1);
     with_row_access(X, [&](auto& access) {
-        access.reserve();
         for (const std::int64_t i : active) {
             Piece piece;
             if (!piece_of(rows.curve(i), a[i], rows.weight[i], piece)) continue;
@@ -262,7 +261,6 @@ FreeDualStep FreeDuals::step(const DesignView& X, const RowFunctions& rows,
         out.n_clipped = 0, out.balance_change = 0;
         double change = 0;
         with_row_access(X, [&](auto& access) {
-            access.reserve();
             for (std::size_t k = 0; k < m; ++k) {
                 const std::int64_t i = free_[k];
                 const double wanted = a[i] + length * delta_[k];

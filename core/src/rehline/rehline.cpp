@@ -262,7 +262,6 @@ RehlineProgress Rehline::run(std::int64_t max_sweeps, double absolute, double re
                              Interrupt& interrupt) {
     RehlineProgress progress{0, kInfinity, objective_, 0, 0, false, false};
     with_row_access(X_, [&](auto& access) {
-        access.reserve();
         while (progress.sweeps < max_sweeps) {
             if (sweeps_since_refresh_ >= kRefreshEvery) refresh();
             const bool all_rows = n_active_ == std::ssize(alive_);
@@ -328,7 +327,6 @@ std::int64_t Rehline::screen(double gap) {
     std::size_t write = 0;
     bool moved = false;
     with_row_access(X_, [&](auto& access) {
-        access.reserve();
         for (const std::int64_t i : alive_) {
             access.load({&i, 1});
             const double t = rows_.argument(i, access.dot(0, i, at.coef.data()));

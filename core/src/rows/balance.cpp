@@ -1,22 +1,13 @@
 // Multipliers moved into their boxes, and inside them until they balance.
 #include "rectiline/rows/certificate.hpp"
-#include "rectiline/rows/rows.hpp"
 #include "rectiline/support/compensated.hpp"
 
 namespace rectiline::rows {
 namespace {
 
-// The ends of the slopes of a curve, and of the rows: all the same, or those of each row's curve.
+// The ends of the slopes of a curve.
 struct SlopeEnds {
     double low, high;
-};
-struct Ends {
-    SlopeEnds shared;
-    const SlopeEnds* own;
-    const std::uint8_t* index;  // nullptr: shared
-    RECTILINE_INLINE SlopeEnds operator[](std::int64_t i) const {
-        return index ? own[index[i]] : shared;
-    }
 };
 
 // A multiplier in the row's own slope, where its box is [weight low, weight high] rounded inwards.
@@ -38,6 +29,7 @@ RECTILINE_INLINE double room_of(double g, double turn, double weight, const Slop
     return stuck ? 0.0 : free;
 }
 
+template <class Ends>
 RECTILINE_MULTIVERSION void clip_block(const RowFunctions& rows, const Ends& ends, RowBlock block,
                                        double* g) {
     const double *weight = rows.weight, *turn = rows.direction;
@@ -58,6 +50,7 @@ RECTILINE_INLINE double offer_of(double room, double g, double weight) {
     return room < kInfinity ? room : (g < 0 ? -g : g) + weight;
 }
 
+template <class Ends>
 RECTILINE_MULTIVERSION Offers block_offers(const RowFunctions& rows, const Ends& ends,
                                            RowBlock block, const double* g, double sign) {
     const double *weight = rows.weight, *turn = rows.direction;
@@ -75,6 +68,7 @@ RECTILINE_MULTIVERSION Offers block_offers(const RowFunctions& rows, const Ends&
 
 // Moves the first row inside its box that has the room by all that is needed, and returns by how
 // much it has moved; 0 if there is none. For the last digits of a sum.
+template <class Ends>
 double move_one(const RowFunctions& rows, const Ends& ends, double move, double* g) {
     const double sign = move > 0 ? 1.0 : -1.0;
     for (std::int64_t i = 0; i < rows.n; ++i) {
@@ -89,6 +83,7 @@ double move_one(const RowFunctions& rows, const Ends& ends, double move, double*
 }
 
 // Moves rows by a share of what they offer, bounded ones at most by all of it.
+template <class Ends>
 RECTILINE_MULTIVERSION void move_block(const RowFunctions& rows, const Ends& ends, RowBlock block,
                                        double sign, bool inside_only, double share, double* g) {
     const double *weight = rows.weight, *turn = rows.direction;
@@ -105,6 +100,7 @@ RECTILINE_MULTIVERSION void move_block(const RowFunctions& rows, const Ends& end
 
 // Moves rows inside their boxes until they sum to zero. Rows are looked at until they have so much
 // room that each moves by a small share of its own.
+template <class Ends>
 void balance_inside(const RowFunctions& rows, std::span<const RowBlock> blocks, const Ends& ends,
                     double* g, Balance& balance) {
     constexpr double kRounding = 0.1 * std::numeric_limits<double>::epsilon();
@@ -141,12 +137,8 @@ void balance_inside(const RowFunctions& rows, std::span<const RowBlock> blocks, 
     }
 }
 
-// Moves g into its boxes, and to sum 0 if asked.
-Balance repair_dual(const RowFunctions& rows, bool balanced, double* g) {
-    std::vector<SlopeEnds> own;
-    for (std::size_t c = 0; c < rows.n_curves(); ++c)
-        own.push_back({rows.curves[c].lowest_slope(), rows.curves[c].highest_slope()});
-    const Ends ends{own[0], own.data(), rows.curve_index};
+template <class Ends>
+Balance repair_with(const RowFunctions& rows, const Ends& ends, bool balanced, double* g) {
     const std::vector<RowBlock> blocks = row_blocks(rows, false);
     CompensatedLanes sum;
     for (const RowBlock& block : blocks) {
@@ -156,6 +148,16 @@ Balance repair_dual(const RowFunctions& rows, bool balanced, double* g) {
     Balance balance{sum.value(), sum.size()};
     if (balanced) balance_inside(rows, blocks, ends, g, balance);
     return balance;
+}
+
+// Moves g into its boxes, and to sum 0 if asked.
+Balance repair_dual(const RowFunctions& rows, bool balanced, double* g) {
+    std::vector<SlopeEnds> ends;
+    for (std::size_t c = 0; c < rows.n_curves(); ++c)
+        ends.push_back({rows.curves[c].lowest_slope(), rows.curves[c].highest_slope()});
+    return rows.curve_index
+               ? repair_with(rows, Own<SlopeEnds>{ends.data(), rows.curve_index}, balanced, g)
+               : repair_with(rows, Shared<SlopeEnds>{ends[0]}, balanced, g);
 }
 
 }  // namespace

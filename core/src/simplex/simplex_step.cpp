@@ -6,6 +6,8 @@
 
 namespace rectiline::simplex {
 
+// ---- the edge -----------------------------------------------------------------------------------
+
 // Which edge to follow, and where to stop on it.
 
 namespace {
@@ -143,6 +145,8 @@ std::int64_t BoxedSimplex::with_usable_pivot(std::int64_t chosen) {
         if (crossings_[k].speed >= kSmallPivot) return k;
     return -1;
 }
+
+// ---- the step -----------------------------------------------------------------------------------
 
 void BoxedSimplex::flip(std::int64_t passed) {
     right_.assign(kernel_.size(), 0.0);

@@ -34,7 +34,6 @@ double objective(const Matrix& X, const RowFunctions& rows, const Terms& terms, 
 void check_multipliers(const NewtonPath& path, const RowFunctions& rows, bool has_room) {
     std::vector<double> g(static_cast<std::size_t>(n));
     path.dual(g);
-    if (has_room) balance_dual(rows, g);
     double sum = 0, size = 0;
     for (std::int64_t i = 0; i < n; ++i) {
         const Curve& f = rows.curve(i);

@@ -8,6 +8,8 @@
 
 namespace rectiline::design {
 
+// ---- sums over the columns of rows --------------------------------------------------------------
+
 // Sums over the columns of dense rows, two kinds at a time while a row is in registers.
 
 constexpr std::int64_t kRowGroup = 4;  // rows that are summed side by side

@@ -30,6 +30,8 @@ bool weighted_gram(const DesignView& X, std::span<const std::int64_t> rows,
 bool add_weighted_gram(const DesignView& X, const WeightedRows& rows, bool intercept, double sign,
                        std::vector<double>& H, support::Interrupt& interrupt);
 
+// ---- updates ------------------------------------------------------------------------------------
+
 // Weighted Gram matrix of the rows of X for weights that change little from call to call: only the
 // rows whose weight changed are added and taken off.
 

@@ -13,12 +13,10 @@ template <class T>
 struct DenseRows {
     DenseView<T> X;
     bool in_place;
-    std::vector<double> block = {};  // of rows that are gathered
+    std::vector<double> block;  // of rows that are gathered
 
-    explicit DenseRows(const DenseView<T>& X) : X(X), in_place(X.rows_contiguous()) {}
-    void reserve() {
-        if (!in_place) block.resize(kRowBlock * X.d);
-    }
+    explicit DenseRows(const DenseView<T>& X)
+        : X(X), in_place(X.rows_contiguous()), block(in_place ? 0 : kRowBlock * X.d) {}
     RECTILINE_INLINE void load(std::span<const std::int64_t> rows) {
         if (in_place) return;
         const std::int64_t count = std::ssize(rows);
@@ -60,7 +58,6 @@ struct SparseRows {
     SparseView<T, I> X;  // by rows
 
     explicit SparseRows(const SparseView<T, I>& X) : X(X) {}
-    void reserve() {}
     RECTILINE_INLINE void load(std::span<const std::int64_t>) {}
     RECTILINE_INLINE void prefetch(std::int64_t i) const {
         RECTILINE_PREFETCH(X.values + X.pointers[i]);

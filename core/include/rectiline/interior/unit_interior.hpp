@@ -29,6 +29,8 @@
 
 namespace rectiline::interior {
 
+// ---- the pair -----------------------------------------------------------------------------------
+
 // The moving pair of `UnitInterior`: coefficients, duals, and the room and multiplier of each end
 // of the boxes; how it starts, and what the method itself thinks of it.
 

@@ -62,6 +62,8 @@ class NewtonRun : public NewtonLoop {
     double gap_ = kInfinity, column_gap_ = kInfinity, objective_ = kInfinity;
 };
 
+// ---- paths of strengths -------------------------------------------------------------------------
+
 // The semismooth Newton method along a list of strengths of one penalty: every answer is the start
 // of the next, and nothing is built anew in between (arguments, slopes, image, Newton matrix).
 //
@@ -86,7 +88,8 @@ class NewtonPath : public NewtonLoop {
     PathStep move(double strength, double target, std::int64_t max_steps, Interrupt& interrupt);
     // With columns on the kinks that they have reached.
     void coefficients(std::span<double> user);
-    void dual(std::span<double> g) const { rows_.dual(g); }  // slopes in the predictions
+    // Slopes in the predictions, which sum to zero if possible.
+    void dual(std::span<double> g) const;
 
   private:
     struct Gaps {

@@ -10,6 +10,8 @@
 
 namespace rectiline::proof {
 
+// ---- twofold products ---------------------------------------------------------------------------
+
 // Products with a design matrix in twofold arithmetic, for certificates that plain doubles cannot
 // decide. About ten times the work of a plain product.
 

@@ -12,6 +12,8 @@
 
 namespace rectiline::prox {
 
+// ---- groups -------------------------------------------------------------------------------------
+
 // Disjoint groups of columns and the penalty that charges the largest absolute value of each.
 //
 // Group g is columns[starts[g]] .. columns[starts[g + 1] - 1].

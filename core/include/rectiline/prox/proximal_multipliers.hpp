@@ -21,6 +21,8 @@
 
 namespace rectiline::prox {
 
+// ---- the quadratic model ------------------------------------------------------------------------
+
 // The quadratic model over units: diag(diagonal) + S F F'S', where S puts the signs of the units on
 // their rows and the columns of F are a few vectors over rows.
 

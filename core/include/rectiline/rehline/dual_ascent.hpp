@@ -90,6 +90,8 @@ class Coefficients {
 
 constexpr std::int64_t kRefreshEvery = 100;  // sweeps until rounding in q is worth one pass
 
+// ---- free duals ---------------------------------------------------------------------------------
+
 // A Newton step on the free duals of coordinate ascent, by projected conjugate gradients.
 //
 // Once the sweeps have found which rows sit on a kink or a curved piece (the free set F), the dual

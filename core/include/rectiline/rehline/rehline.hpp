@@ -18,7 +18,7 @@
 //  - a lower bound of the gap is summed while sweeping and scaled up to an estimate, so that a
 //    certificate is asked for when it is likely to pass (the estimate proves nothing);
 //  - when many sweeps seem to be left, projected conjugate gradients on the free duals, see
-//    free_duals.hpp;
+//    dual_ascent.hpp;
 //  - rows are set aside by shrinking (a heuristic, undone before returning) and by gap-safe
 //    screening (a proof, kept).
 #pragma once

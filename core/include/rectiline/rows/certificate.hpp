@@ -41,6 +41,8 @@ Balance balance_dual(const RowFunctions& rows, std::span<double> g);
 void slope_ranges(const RowFunctions& rows, double z, std::span<double> low,
                   std::span<double> high);
 
+// ---- states of rows -----------------------------------------------------------------------------
+
 // On which knot or piece of its loss each row of a nearly optimal pair sits, for the polish.
 
 struct RowStates {

@@ -167,6 +167,20 @@ struct Curve : CurveOfPieces<Curve> {
     }
 };
 
+// What rows have of curves: all the same one, in registers, or each its own. Loops over rows are
+// written once for both.
+template <class T>
+struct Shared {
+    T one;
+    RECTILINE_INLINE const T& operator[](std::int64_t) const { return one; }
+};
+template <class T>
+struct Own {
+    const T* all;
+    const std::uint8_t* index;  // nullptr: every row has the first
+    RECTILINE_INLINE const T& operator[](std::int64_t i) const { return all[index ? index[i] : 0]; }
+};
+
 // The slope s of phi at prox(w) = argmin phi(t) + (t - w)^2 / (2 step): the unique s with
 // s in dphi(w - step s).
 RECTILINE_INLINE double envelope_slope(const Curve& f, double w, double step) {

@@ -21,38 +21,18 @@ struct PackedCurve : CurveOfPieces<PackedCurve<K, StraightEnds>> {
     RECTILINE_INLINE static constexpr int last_piece() { return K; }
 };
 
-// Calls kernel(packed curve) if it has up to 3 knots; returns whether it has.
-template <class Kernel>
-bool with_packed(const Curve& f, Kernel&& kernel) {
-    const bool straight_ends = f.curvature[0] == 0 && f.curvature[f.n_knots] == 0;
-    return with_count<3>(f.n_knots, [&]<int K>() {
-        if (straight_ends)
-            kernel(PackedCurve<K, true>(f));
-        else
-            kernel(PackedCurve<K, false>(f));
-    });
-}
-
-// The curves of rows: of all rows the same one, in registers, or of each row its own. Loops over
-// rows are written once for both.
-template <class Packed>
-struct SharedCurve {
-    Packed curve;
-    RECTILINE_INLINE const Packed& operator[](std::int64_t) const { return curve; }
-};
-struct OwnCurves {
-    RowFunctions rows;
-    RECTILINE_INLINE const Curve& operator[](std::int64_t i) const { return rows.curve(i); }
-};
-
-// Calls kernel(curves): a shared curve if there is one for all rows and it has few knots.
+// Calls kernel(curves): a shared curve if there is one for all rows and it has up to 3 knots.
 template <class Kernel>
 void with_curves(const RowFunctions& rows, Kernel&& kernel) {
-    const bool is_packed =
-        !rows.curve_index && with_packed(rows.curves[0], [&]<class Packed>(const Packed& packed) {
-            kernel(SharedCurve<Packed>{packed});
-        });
-    if (!is_packed) kernel(OwnCurves{rows});
+    const Curve& f = rows.curves[0];
+    const bool straight_ends = f.curvature[0] == 0 && f.curvature[f.n_knots] == 0;
+    const bool is_packed = !rows.curve_index && with_count<3>(f.n_knots, [&]<int K>() {
+        if (straight_ends)
+            kernel(Shared{PackedCurve<K, true>(f)});
+        else
+            kernel(Shared{PackedCurve<K, false>(f)});
+    });
+    if (!is_packed) kernel(Own<Curve>{rows.curves, rows.curve_index});
 }
 
 }  // namespace rectiline::rows

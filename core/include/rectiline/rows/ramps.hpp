@@ -84,23 +84,15 @@ struct Ramps : RampTable<std::vector<double>> {
     }
 };
 
-// The ramps of rows: of all rows the same few, in registers, or of each row its own.
+// A few of them, in registers.
 template <int M>
-struct SharedRamps : RampTable<std::array<double, M>> {
-    explicit SharedRamps(const Ramps& r) {
+struct FewRamps : RampTable<std::array<double, M>> {
+    explicit FewRamps(const Ramps& r) {
         this->base = r.base, this->lowest = r.lowest, this->highest = r.highest;
         std::copy_n(r.start.begin(), M, this->start.begin());
         std::copy_n(r.low.begin(), M, this->low.begin());
         std::copy_n(r.high.begin(), M, this->high.begin());
         std::copy_n(r.rate.begin(), M, this->rate.begin());
-    }
-    RECTILINE_INLINE const SharedRamps& operator[](std::int64_t) const { return *this; }
-};
-struct OwnRamps {
-    const Ramps* ramps;
-    const std::uint8_t* index;
-    RECTILINE_INLINE const Ramps& operator[](std::int64_t i) const {
-        return ramps[index ? index[i] : 0];
     }
 };
 
@@ -108,8 +100,8 @@ struct OwnRamps {
 template <class Kernel>
 void with_ramps(const std::vector<Ramps>& ramps, const std::uint8_t* index, Kernel&& kernel) {
     const auto count = index ? 0 : std::ssize(ramps[0].start);
-    if (!with_count<4>(count, [&]<int M>() { kernel(SharedRamps<M>(ramps[0])); }))
-        kernel(OwnRamps{ramps.data(), index});
+    if (!with_count<4>(count, [&]<int M>() { kernel(Shared{FewRamps<M>(ramps[0])}); }))
+        kernel(Own<Ramps>{ramps.data(), index});
 }
 
 }  // namespace rectiline::rows

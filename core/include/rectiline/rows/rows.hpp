@@ -30,6 +30,8 @@ struct RowFunctions {
     }
 };
 
+// ---- blocks -------------------------------------------------------------------------------------
+
 // Rows in blocks that stay in a cache from one loop to the next. Samples that a fold holds out have
 // no weight; where they lie side by side whole blocks can be passed over.
 
@@ -53,6 +55,8 @@ inline std::vector<RowBlock> row_blocks(const RowFunctions& rows, bool with_weig
     }
     return used;
 }
+
+// ---- boxes --------------------------------------------------------------------------------------
 
 // The boxes of the multipliers, rounded inwards: a multiplier inside them is feasible exactly, not
 // up to rounding.

@@ -14,6 +14,8 @@
 
 namespace rectiline::sparse {
 
+// ---- the order of elimination -------------------------------------------------------------------
+
 // An order in which to eliminate the unknowns of a sparse symmetric system so that few entries are
 // filled in.
 
