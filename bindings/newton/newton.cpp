@@ -14,16 +14,6 @@ using PathState = Held<NewtonPath>;
 
 const FrozenTerms kNothingFrozen;
 
-std::int64_t order(const NewtonLoop& loop) {
-    return loop.terms().order();
-}
-std::int64_t row_count(const NewtonLoop& loop) {
-    return loop.rows().n();
-}
-std::int64_t n_constraints(const NewtonLoop& loop) {
-    return loop.terms().n_constraints();
-}
-
 // ---- terms --------------------------------------------------------------------------------------
 
 void make_terms(TermsState* self, const Columns& columns, VectorIn unit,
@@ -140,8 +130,8 @@ void make_path(PathState* self, RowsState& rows, const TermsState& terms, double
 }
 
 void place_path(PathState& self, VectorIn b, VectorIn g) {
-    const auto coef = checked(b, self.rows().order(), "b");
-    const auto slopes = checked(g, self.rows().n(), "g");
+    const auto coef = checked(b, self.order(), "b");
+    const auto slopes = checked(g, self.n_rows(), "g");
     gil::Released released;
     self.place(coef, slopes);
 }
@@ -246,11 +236,11 @@ void bind_newton(nb::module_& m) {
              "Iterate until the estimated relative gap is small; returns (steps, guards, failed)")
         .def("estimate", &estimate, "loss"_a, "fenchel_young"_a,
              "Take the sums over all rows, those outside the working set too")
-        .def("polished", &filled_by<RunState, &NewtonRun::polish, order>,
+        .def("polished", &filled_by<RunState, &NewtonRun::polish, &NewtonLoop::order>,
              "b with kinked columns moved onto the kinks that they have reached")
         .def("move_to_polished", &NewtonRun::move_to_polished)
         .def("constraint_multipliers",
-             &filled_by<RunState, &NewtonRun::constraint_multipliers, n_constraints>,
+             &filled_by<RunState, &NewtonRun::constraint_multipliers, &NewtonLoop::n_constraints>,
              "Of the constraints at b")
         .def_prop_ro("b", &copied<RunState, &NewtonRun::b>, nb::rv_policy::automatic)
         .def_prop_ro("column", &copied<RunState, &NewtonRun::column>, nb::rv_policy::automatic)
@@ -264,9 +254,9 @@ void bind_newton(nb::module_& m) {
              "Start at coefficients (intercept last) and slopes in the predictions")
         .def("move", &move, "strength"_a, "target"_a, "max_steps"_a, "seconds"_a,
              "Move to a strength; returns (steps, estimated gap, failed)")
-        .def("coefficients", &filled_by<PathState, &NewtonPath::coefficients, order>,
+        .def("coefficients", &filled_by<PathState, &NewtonPath::coefficients, &NewtonLoop::order>,
              "The coefficients at hand, intercept last")
-        .def("dual", &filled_by<PathState, &NewtonPath::dual, row_count>,
+        .def("dual", &filled_by<PathState, &NewtonPath::dual, &NewtonLoop::n_rows>,
              "Slopes in the predictions");
     nb::class_<SmoothedState>(m, "SmoothedL1", "Proximal Newton steps on a smoothed loss under L1.")
         .def("__init__", &make, "rows"_a, "intercept"_a)

@@ -34,11 +34,6 @@ UnitPair<Real>::UnitPair(const UnitProgram& program, NormalSystem<Real>& system)
         }
     }
     n_products = std::max(n_products, 1.0);
-    begin();
-}
-
-template <class Real>
-void UnitPair<Real>::begin() {
     for (std::size_t k = 0; k < y.size(); ++k) {
         const Real argument = Real(program_.shift[k]), soft = Real(program_.soft[k]);
         const double low = program_.low[k], high = program_.high[k];

@@ -41,10 +41,9 @@ void NewtonTerms::set_stiffness() {
 
 NewtonTerms NewtonTerms::times_strength(double factor) const {
     NewtonTerms other = *this;
-    for (double& entry : other.rho)
-        entry *= factor;
-    for (double& entry : other.l1)
-        entry *= factor;
+    for (std::vector<double>* strengths : {&other.rho, &other.l1})
+        for (double& entry : *strengths)
+            entry *= factor;
     other.set_stiffness();
     return other;
 }

@@ -137,12 +137,6 @@ void BoxedSimplex::perturb(Interrupt& interrupt) {
     refresh(false, interrupt);
 }
 
-void BoxedSimplex::restore_costs(Interrupt& interrupt) {
-    cost_ = given_cost_;
-    perturbed_ = false;
-    refresh(kernel_.n_updates > 0, interrupt);
-}
-
 bool BoxedSimplex::is_worn() const {
     return kernel_.n_updates >= std::max(kMostUpdates, kUpdatesPerSize * kernel_.size());
 }
@@ -150,10 +144,6 @@ bool BoxedSimplex::is_worn() const {
 std::int64_t BoxedSimplex::step_work() const {
     const std::int64_t s = kernel_.size();
     return s * (2 * s + n_columns() + 3 * n_rows()) + n_columns();
-}
-
-bool BoxedSimplex::is_finite() const {
-    return all_finite(basic_) && all_finite(slack_) && all_finite(y_);
 }
 
 // Every pass of the loop, also one that only factorises anew, counts as a step and reports its work
@@ -172,14 +162,13 @@ SimplexOutcome BoxedSimplex::solve(std::int64_t most_steps, Interrupt& interrupt
         unreported_ = 0;
         Leaving leaving;
         if (!price(leaving)) {
-            if (!is_finite()) return SimplexOutcome::trouble;
+            if (!all_finite(basic_) || !all_finite(slack_) || !all_finite(y_))
+                return SimplexOutcome::trouble;
             if (exact && !perturbed_) return SimplexOutcome::optimal;
-            if (perturbed_)
-                restore_costs(interrupt);
-            else if (++checks > kMostChecks)
-                return SimplexOutcome::stalled;
-            else
-                refresh(checks > 1, interrupt);
+            if (!perturbed_ && ++checks > kMostChecks) return SimplexOutcome::stalled;
+            cost_ = given_cost_;
+            refresh(perturbed_ ? kernel_.n_updates > 0 : checks > 1, interrupt);
+            perturbed_ = false;
             exact = true;
             continue;
         }

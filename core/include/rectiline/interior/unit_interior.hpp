@@ -82,7 +82,6 @@ class UnitPair {
     double n_products = 0;
 
   private:
-    void begin();
     void place();
 
     const UnitProgram& program_;

@@ -33,8 +33,9 @@ struct NewtonEstimate {
 
 class NewtonLoop {
   public:
-    const NewtonTerms& terms() const { return terms_; }
-    const NewtonRows& rows() const { return rows_; }
+    std::int64_t order() const { return terms_.order(); }
+    std::int64_t n_rows() const { return rows_.n(); }
+    std::int64_t n_constraints() const { return terms_.n_constraints(); }
     const std::vector<double>& b() const { return b_; }
     // b with columns on the kinks that they have reached.
     void polish(std::span<double> b) const;

@@ -100,8 +100,6 @@ class BoxedSimplex {
     bool at_high(std::int64_t column) const { return turn_[column] < 0.0; }
     void note_places();  // of the kernel's rows and columns
     void perturb(Interrupt& interrupt);
-    void restore_costs(Interrupt& interrupt);
-    bool is_finite() const;
     std::int64_t step_work() const;
     bool is_worn() const;  // whether the inverse has been updated often
 
