@@ -4,6 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from cases import LOSSES
 
 import rectiline as rl
@@ -239,3 +240,17 @@ def test_options_are_frozen_and_shown():
     assert "shrink=False" in repr(Rehline(shrink=False))
     with pytest.raises(AttributeError):
         Rehline().shrink = False
+
+
+def test_arrays_of_mostly_zeros_take_the_steps_of_sparse_rows():
+    """Images are visited by their entries, so the same sweeps follow as with a sparse matrix."""
+    rng = np.random.default_rng(4)
+    pixels = rng.uniform(size=(2000, 300)) * (rng.uniform(size=(2000, 300)) < 0.2)
+    y = np.where(pixels @ rng.standard_normal(300) > 0, 1, -1)
+    sparse, dense = (
+        Rehline().start(Rehline.form.apply(Problem(X, y, "squared_hinge", Ridge(1.0))), None, 0)
+        for X in (sp.csr_array(pixels), pixels)
+    )
+    for state in (sparse, dense):
+        state.loop.run(3, 0.0, 0.0, np.inf)
+    np.testing.assert_array_equal(dense.loop.coef, sparse.loop.coef)

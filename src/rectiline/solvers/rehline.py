@@ -91,7 +91,7 @@ class Rehline:
 
     def start(self, form: RectifiedForm, warm: FormPoint | None, seed: int) -> RehlineState:
         """Return the loop at zero multipliers, or at those of `warm`."""
-        design = form.design.by_rows
+        design = form.design.without_zeros
         step = 0.0
         if form.fit_intercept:
             squares = design.row_squares(1.0 / form.columns.rho)[form.weight > 0]
