@@ -4,7 +4,6 @@
 
 #include "common.hpp"
 #include <cstdlib>
-#include <regex>
 #include <string>
 
 void bind_passes(nb::module_& m);
@@ -29,9 +28,15 @@ bool all_finite(NumbersIn values) {
 // and only one of the expected type is taken
 
 // The type of a routine in plain C; SciPy calls a double
-// "__pyx_t_5scipy_6linalg_13cython_lapack_d".
+// "__pyx_t_5scipy_6linalg_13cython_lapack_d". Read by hand: std::regex crashes beside libraries
+// that were built with another compiler.
 std::string plain_type(const char* name) {
-    return name ? std::regex_replace(name, std::regex("\\w+_d \\*"), "double *") : "unknown";
+    std::string text = name ? name : "unknown";
+    for (std::size_t end = text.find("_d *"); end != std::string::npos; end = text.find("_d *")) {
+        const std::size_t begin = text.find_last_of(" (", end) + 1;
+        text.replace(begin, end + 2 - begin, "double");
+    }
+    return text;
 }
 
 template <class Routine>
