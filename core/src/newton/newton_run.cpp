@@ -49,11 +49,6 @@ void NewtonRun::set_growth(double growth) {
     S_ = terms_.smooth ? kInfinity : growth_ * terms_.row_stiffness;
 }
 
-NewtonProgress NewtonRun::minimise(std::int64_t max_steps, double target, Interrupt& interrupt) {
-    const std::int64_t most = std::min(max_steps, schedule_.inner_steps);
-    return NewtonLoop::minimise({most, kInnerShare, exact_ ? target : 0.0}, interrupt);
-}
-
 void NewtonRun::estimate(RowSums sums) {
     const NewtonEstimate found = NewtonLoop::estimate(sums);
     gap_ = found.gap, column_gap_ = found.column_gap, objective_ = found.objective;
@@ -73,7 +68,9 @@ NewtonOutcome NewtonRun::solve(double target, std::int64_t max_steps, Interrupt&
         set_growth(schedule_.factor * growth_);
     }
     for (;;) {
-        const NewtonProgress inner = minimise(max_steps - out.steps, target, interrupt);
+        const std::int64_t most = std::min(max_steps - out.steps, schedule_.inner_steps);
+        const NewtonProgress inner =
+            minimise({most, kInnerShare, exact_ ? target : 0.0}, interrupt);
         out.steps += inner.steps;
         out.failed = inner.failed;
         estimate(rows_.values());

@@ -138,7 +138,7 @@ void Coefficients::follow(const DesignView& X, std::span<const double> g,
             q_[j] += part_[j];
     }
     for (std::int64_t j = 0; j < columns_.d; ++j)
-        coef_[j] = columns_[j].minimiser(q_[j]);
+        coef_[j] = columns_.minimiser(j, q_[j]);
 }
 
 double Coefficients::penalty() const {
@@ -292,7 +292,7 @@ FreeDualStep FreeDuals::step(const DesignView& X, const RowFunctions& rows,
     for (std::int64_t j = 0; j < columns.d; ++j)
         if (dq_[j] != 0) {
             q[j] += dq_[j];
-            coef[j] = columns[j].minimiser(q[j]);
+            coef[j] = columns.minimiser(j, q[j]);
         }
     return out;
 }

@@ -53,7 +53,6 @@ class NewtonRun : public NewtonLoop {
 
   private:
     void set_growth(double growth);
-    NewtonProgress minimise(std::int64_t max_steps, double target, Interrupt& interrupt);
 
     NewtonSchedule schedule_;
     double reference_;

@@ -43,7 +43,7 @@ struct DualMove {
         }
         access.for_each(slot, i, [this, step](std::int64_t j, double x) {
             q[j] += step * x;
-            coef[j] = columns[j].minimiser(q[j]);
+            coef[j] = columns.minimiser(j, q[j]);
         });
     }
 };
