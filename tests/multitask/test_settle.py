@@ -11,8 +11,7 @@ from rectiline.penalties import SharedSubspace, Subspace
 from rectiline.problems import DualPoint, MultiTaskProblem
 from rectiline.problems._task_pieces import Pieces
 from rectiline.solvers import solve
-from rectiline.solvers.multitask._held import Held
-from rectiline.solvers.multitask._settle import settle
+from rectiline.solvers.multitask._held import Held, settle
 
 from .cases import FIVE
 

@@ -5,7 +5,7 @@ import pytest
 
 import rectiline as rl
 from rectiline.solvers._row_plan import RowPlan
-from rectiline.solvers.rows._sample import draw
+from rectiline.solvers.rows._draw import draw
 
 N, D, BLOCK = 60_000, 3, 5_000
 

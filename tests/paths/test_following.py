@@ -11,7 +11,7 @@ import scipy.sparse as sp
 import rectiline as rl
 from rectiline.constraints import Box, LinearInequality
 from rectiline.paths import default_strengths, path
-from rectiline.paths._null import null_start
+from rectiline.paths._largest import null_start
 from rectiline.penalties import L1, ElasticNet, Ridge
 from rectiline.solvers import KinkedFollower, NewtonFollower
 

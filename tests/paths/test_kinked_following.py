@@ -9,7 +9,7 @@ import rectiline as rl
 from rectiline.paths import path
 from rectiline.penalties import ElasticNet, Ridge
 from rectiline.solvers import KinkedFollower
-from rectiline.solvers.newton._working_set import WorkingSet
+from rectiline.solvers.newton._model import WorkingSet
 
 RNG = np.random.default_rng(8)
 N, D = 4000, 6

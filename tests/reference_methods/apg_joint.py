@@ -20,9 +20,8 @@ from rectiline._polling import checkpoint
 from rectiline.problems import MultiTaskProblem
 from rectiline.solvers._base import Budget, Step
 from rectiline.solvers.multitask._blocks import Block, InnerAccuracy, Steps
-from rectiline.solvers.multitask._form import MultiTaskForm, make_steps, passes
 from rectiline.solvers.multitask._held import Held
-from rectiline.solvers.multitask.bcd import BCD
+from rectiline.solvers.multitask.bcd import BCD, MultiTaskForm, make_steps, passes
 
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]

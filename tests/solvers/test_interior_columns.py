@@ -15,7 +15,7 @@ from rectiline.penalties import L1, ElasticNet
 from rectiline.problems.forms import EpigraphForm
 from rectiline.solvers._base import Budget
 from rectiline.solvers.interior import Interior
-from rectiline.solvers.interior.columns import generates_columns
+from rectiline.solvers.interior.method import generates_columns
 
 N, D = 400, 1500
 

@@ -14,7 +14,7 @@ from rectiline.penalties import L1, ElasticNet, Fused, GroupLinf, Ridge
 from rectiline.problems.forms import EpigraphForm
 from rectiline.solvers.interior.method import Method, Verdict, sparse_equations
 from rectiline.solvers.interior.program import build
-from rectiline.solvers.interior.samples import shapes_of
+from rectiline.solvers.interior.scaling import shapes_of
 from rectiline.solvers.interior.systems import DenseColumns, DenseRows, FactorError, cholesky
 
 RNG = np.random.default_rng(0)

@@ -11,8 +11,7 @@ from rectiline.problems.forms import RectifiedForm, ReducedForm
 from rectiline.solvers import Newton, ReducedNewton
 from rectiline.solvers._base import Budget
 from rectiline.solvers._row_plan import RowPlan
-from rectiline.solvers.newton._model import Model
-from rectiline.solvers.newton._working_set import WorkingSet, row_lengths
+from rectiline.solvers.newton._model import Model, WorkingSet, row_lengths
 
 LOSSES = {
     "hinge": rl.losses.Hinge(),

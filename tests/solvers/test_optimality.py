@@ -6,7 +6,7 @@ import pytest
 import rectiline as rl
 from rectiline.losses import Absolute, Huber, Pinball, SquaredHinge
 from rectiline.solvers._base import Pair
-from rectiline.solvers._optimality import optimality_step
+from rectiline.solvers._polish import optimality_step
 
 X = np.array([[1.0], [2.0], [3.0], [4.0], [5.0]])
 

@@ -17,7 +17,7 @@ from rectiline._costs import SECONDS_PER_ENTRY_CERTIFIED, SECONDS_PER_ROW_CERTIF
 from rectiline._polling import Clock, OutOfTime, asked_at_checkpoints
 from rectiline._thread_count import using_threads
 from rectiline._typing import Vector
-from rectiline.paths._null import null_start
+from rectiline.paths._largest import null_start
 from rectiline.problems import DualPoint, Problem
 from rectiline.problems.proofs import prove_many
 from rectiline.solvers import (

@@ -7,8 +7,7 @@ from numpy.typing import ArrayLike
 
 from rectiline._polling import asked_at_checkpoints
 from rectiline._typing import Vector
-from rectiline.paths._largest import ZeroPoint, is_sparsifying, zero_point
-from rectiline.paths._null import null_model
+from rectiline.paths._largest import ZeroPoint, is_sparsifying, null_model, zero_point
 from rectiline.problems import Problem
 
 _RATIO, _RATIO_WIDE = 1e-4, 1e-2

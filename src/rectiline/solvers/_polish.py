@@ -2,22 +2,38 @@
 
 `Polish` is a solver whose step is `optimality_step`; the driver keeps a step only if it certifies
 better. `polish_answer` is what ``solve(..., polish=True)`` adds.
+
+Near the optimum the pair says on which piece or knot of its loss each sample sits, which
+coefficients are held at zero or at a bound and which constraint rows are tight. With that known,
+optimality is a linear system in the free coefficients, the multipliers of samples on knots and
+those of tight rows:
+
+    h_j'(b_j) = (A'xi + E'nu - X'g)_j   for free j,     sum g = 0,
+    x_i'b + b0 = the knot               for samples on a knot,
+    A b + c = 0, E b + f = 0            for tight rows.
+
+States are read off sums such as ``t + sigma * slope``, which order them without ties, so that
+repeating the step is Newton's method on the optimality conditions.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse as sp
+from scipy.linalg import lapack
 
+from rectiline import _core
 from rectiline._typing import Vector
 from rectiline.problems import Certificate, DualPoint, Problem
 from rectiline.problems.forms import FormPoint, ProblemForm
 from rectiline.problems.intercepts import middle_intercept
 from rectiline.solvers._base import Budget, Pair, Stage, Step
-from rectiline.solvers._optimality import optimality_step
 from rectiline.solvers._run import Run
 
 _MOST_POLISH_STEPS = 4
@@ -137,3 +153,166 @@ def central_intercept(problem: Problem, coef: Vector, intercept: float, dual: Du
     if ((room > _INSIDE_SHARE * width) | np.isinf(width)).any():
         return intercept
     return middle_intercept(problem, coef)
+
+
+# ---- one Newton step on the optimality conditions ------------------------------------------------
+
+
+_MOST_UNKNOWNS = 400  # the linear system is dense
+_MOST_SINGULAR = 150  # up to this order the shortest answer of a singular system is sought
+
+
+def optimality_step(problem: Problem, pair: Pair, beside: Any = None) -> Pair | None:
+    """Return the pair that solves the optimality conditions of the pieces at hand, or None.
+
+    `beside` is the quadratic function of the coefficients that frozen rows add.
+    """
+    _, intercept, dual = pair
+    coef, free = _columns(problem, pair, beside)
+    z = problem.design.dot(coef) + intercept
+    matrix, constant, multiplier, tight = _tight_rows(problem, coef, dual)
+    spare = max(free.size + int(problem.fit_intercept) - tight.size, 0)
+    # There are at most as many samples on knots as unknowns to put them there.
+    sample, bend, target, on_knot = problem.rows.states(z, dual.sample, spare)
+    near = on_knot | (bend > 0)
+    knots = np.flatnonzero(on_knot[near])
+    has_b0 = int(problem.fit_intercept)
+    n_free, n_knots = free.size, knots.size
+    if n_free + has_b0 + n_knots + tight.size > _MOST_UNKNOWNS:
+        return None
+
+    part = problem.design.X[near]
+    part = part if n_free == coef.size else part[:, free]
+    n_primal = n_free + has_b0
+    block = np.ones((part.shape[0], n_primal))
+    block[:, :n_free] = part.toarray() if sp.issparse(part) else part
+    size = n_primal + n_knots + tight.size
+    system, left = np.zeros((size, size)), np.zeros(size)
+    system[:n_primal, :n_primal] = block.T @ (bend[near][:, None] * block)
+    system.flat[: n_free * (size + 1) : size + 1] += problem.columns.rho[free]
+    system[n_primal : n_primal + n_knots, :n_primal] = block[knots]
+    slope = problem.columns.rho * coef + problem.design.tdot(sample)
+    if problem.columns.has_l1:
+        slope += problem.columns.l1 * np.sign(coef)
+    if tight.size:
+        system[n_primal + n_knots :, :n_free] = -matrix[:, free]
+        slope -= matrix.T @ multiplier
+        left[n_primal + n_knots :] = matrix @ coef + constant
+    system[:n_primal, n_primal:] = system[n_primal:, :n_primal].T
+    total = sample.sum()
+    if beside is not None:
+        here = beside.moved_to(coef, intercept)
+        slope, total = slope + here.gradient, total + here.total
+        if here.curvature is not None:
+            at = np.append(free, coef.size)[:n_primal]
+            system[:n_primal, :n_primal] += here.curvature[np.ix_(at, at)]
+    left[:n_free] = -slope[free]
+    if has_b0:
+        left[n_free] = -total
+    left[n_primal : n_primal + n_knots] = (target - z)[on_knot]
+    move = _solve(system, left)
+    if move is None:
+        return None
+    change = np.zeros(coef.size)
+    change[free] = move[:n_free]
+    shift = float(move[n_free]) if has_b0 else 0.0
+    sample += bend * (problem.design.dot(change) + shift)
+    sample[on_knot] += move[n_primal : n_primal + n_knots]
+    multiplier = multiplier + move[n_primal + n_knots :]
+    new, intercept = coef + change, intercept + shift
+    if not (_core.all_finite(new) and math.isfinite(intercept)):
+        return None
+    new = problem.clip_to_bounds(new)
+    return Pair(new, intercept, _dual(problem, sample, multiplier, tight))
+
+
+def _solve(system: NDArray[np.float64], right: Vector) -> Vector | None:
+    """Solve a symmetric system after equilibration; the shortest answer if it is singular."""
+    if not right.size:  # every coefficient is held
+        return right
+    sizes, scale = np.abs(system), np.ones(right.size)
+    for _ in range(3):
+        top = (sizes * scale * scale[:, None]).max(axis=0)
+        top[top == 0] = 1.0
+        scale /= np.sqrt(top)
+    scaled, wanted = system * scale * scale[:, None], scale * right
+    if not (_core.all_finite(scaled.ravel()) and _core.all_finite(wanted)):
+        return None  # LAPACK may never come back from such numbers
+    factors, pivots, info = lapack.dgetrf(scaled)
+    if info == 0:
+        move = lapack.dgetrs(factors, pivots, wanted)[0]
+        move = move + lapack.dgetrs(factors, pivots, wanted - scaled @ move)[0]
+        missed = np.abs(scaled @ move - wanted).max(initial=0.0)
+        size = np.abs(move).max(initial=0.0)
+        if missed <= 1e-12 * size and size <= 1e12 * np.abs(wanted).max(initial=0.0):
+            return np.asarray(scale * move)
+    if right.size > _MOST_SINGULAR:
+        return None
+    try:
+        return np.asarray(scale * np.linalg.lstsq(scaled, wanted, rcond=1e-13)[0])
+    except np.linalg.LinAlgError:
+        return None
+
+
+def _columns(problem: Problem, pair: Pair, beside: Any) -> tuple[Vector, NDArray[np.intp]]:
+    """Return coefficients with those that are held put in place, and the free ones."""
+    given, intercept, dual = pair
+    columns, coef = problem.columns, given.copy()
+    if not (columns.has_l1 or columns.has_bounds):
+        return coef, np.arange(coef.size)
+    lower, upper = columns.lower, columns.upper
+    q = problem.terms.region.combined(dual) - problem.design.tdot(dual.sample)
+    if beside is not None:
+        q = q - beside.moved_to(coef, intercept).gradient
+    size = np.abs(coef[coef != 0])
+    scale = (float(np.median(size)) if size.size else 1.0) / max(
+        float(np.median(np.abs(q))), 1e-300
+    )
+    reach = coef + scale * q
+    held = np.zeros(coef.size, dtype=bool)
+    if columns.has_l1:
+        zero = (columns.l1 > 0) & (np.abs(reach) <= scale * columns.l1)
+        zero &= (lower <= 0) & (upper >= 0)
+        coef[zero] = 0.0
+        held |= zero
+    if columns.has_bounds:
+        with np.errstate(invalid="ignore"):  # infinite bounds times no ridge
+            slope_low = columns.rho * lower + columns.l1 * np.where(lower >= 0, 1.0, -1.0)
+            slope_up = columns.rho * upper + columns.l1 * np.where(upper > 0, 1.0, -1.0)
+            at_low = np.isfinite(lower) & (reach <= lower + scale * slope_low) & ~held
+            at_up = np.isfinite(upper) & (reach >= upper + scale * slope_up) & ~held
+        coef[at_low], coef[at_up] = lower[at_low], upper[at_up]
+        held |= at_low | at_up
+    return coef, np.flatnonzero(~held)
+
+
+def _tight_rows(
+    problem: Problem, coef: Vector, dual: DualPoint
+) -> tuple[NDArray[np.float64], Vector, Vector, NDArray[np.intp]]:
+    """Return the rows that hold with equality, their constants, multipliers and positions."""
+    rows = problem.constraint_rows
+    if not problem.has_constraint_rows:
+        return np.zeros((0, coef.size)), np.zeros(0), np.zeros(0), np.zeros(0, dtype=np.intp)
+    slack = rows.A @ coef + rows.c
+    top = float(np.max(dual.inequality, initial=0.0))
+    scale = float(np.max(np.abs(slack), initial=0.0)) / top if top > 0 else 0.0
+    tight = np.flatnonzero(scale * dual.inequality > slack)
+    parts = [
+        np.asarray(part.toarray() if sp.issparse(part) else part)
+        for part in (rows.A[tight], rows.E)
+    ]
+    constant = np.concatenate([rows.c[tight], rows.f])
+    multiplier = np.concatenate([dual.inequality[tight], dual.equality])
+    positions = np.concatenate([tight, rows.c.size + np.arange(rows.f.size)]).astype(np.intp)
+    return np.vstack(parts), constant, multiplier, positions
+
+
+def _dual(
+    problem: Problem, sample: Vector, multiplier: Vector, tight: NDArray[np.intp]
+) -> DualPoint:
+    rows = problem.constraint_rows
+    if not problem.has_constraint_rows:
+        return DualPoint(sample)
+    every = np.zeros(rows.c.size + rows.f.size)
+    every[tight] = multiplier
+    return DualPoint(sample, np.maximum(every[: rows.c.size], 0.0), every[rows.c.size :])

@@ -7,6 +7,10 @@ from the start this is Algorithm 1 or 3, with sorted penalties 5 to 7.
 
 Departures: the dual is the master, units are fixed at both ends, and the gap, not the reduced
 cost, says when to stop.
+
+A unit at the bottom of its box is right as long as ``t_i <= t_k``, one at the top as long as
+``t_i >= t_k``. Far from its knot it stays at an end of its box and is a constant. Both ends are
+allowed, so clearly misclassified samples leave the program as well as clearly well classified ones.
 """
 
 from __future__ import annotations
@@ -16,14 +20,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from rectiline._polling import checkpoint, time_left
-from rectiline._typing import Vector
+from rectiline._typing import Indices, Vector
 from rectiline.problems.forms import FormPoint, LinearProgramForm
 from rectiline.solvers._base import Budget, Step
-from rectiline.solvers.generation._master import Master
+from rectiline.solvers._screening import largest
+from rectiline.solvers.generation._master import Master, rebuilt
 from rectiline.solvers.generation._pricing import Pricing
 from rectiline.solvers.generation._programs import highs_refusal
-from rectiline.solvers.generation._rebuild import rebuilt
-from rectiline.solvers.generation._units import nearest_units, wrong_units
 
 _UNITS_PER_WANTED_UNIT = 2.0  # a master with more units than this is rebuilt without the others
 _REBUILD_THRESHOLD_GROWTH = 1.3  # factor on that limit after each rebuild
@@ -182,3 +185,19 @@ def _price(state: LinearState, target: float) -> bool | None:
         return None
     state.point = point  # the program is complete: its optimum, whatever the estimate says
     return False
+
+
+# ---- which units move ----------------------------------------------------------------------------
+
+
+def nearest_units(arguments: Vector, width: Vector, count: int) -> Indices:
+    """Return up to `count` units nearest to their knots, among those that have a width."""
+    distance = np.where(width > 0, np.abs(arguments), np.inf)
+    return largest(-distance, count, -np.inf)
+
+
+def wrong_units(master: Master, arguments: Vector, limit: int) -> Indices:
+    """Return the units outside the program that sit at the wrong end: the costliest."""
+    miss = np.where(master.top, -arguments, arguments) * master.width
+    miss[master.is_in] = 0.0
+    return largest(miss, limit, 0.0)

@@ -38,7 +38,7 @@ from rectiline.backends import Design
 from rectiline.problems.forms import CompositeForm, FormPoint
 from rectiline.solvers._base import Budget
 from rectiline.solvers._screening import spread_of_arguments
-from rectiline.solvers.generation._blocks import below, row_norms
+from rectiline.solvers.generation._programs import below, row_norms
 
 _STEP_GROWTH = 2.0  # of the proximal step after an easy inner problem
 _LARGEST_STEP_GROWTH = 1e7  # in all, relative to the first step

@@ -16,11 +16,10 @@ from rectiline.solvers.generation._linear import (
     LinearState,
     advance_linear,
     continue_down,
+    nearest_units,
 )
-from rectiline.solvers.generation._master import Master
+from rectiline.solvers.generation._master import Master, guess_basis
 from rectiline.solvers.generation._pricing import AtomPricing, pricing_for
-from rectiline.solvers.generation._rebuild import guess_basis
-from rectiline.solvers.generation._units import nearest_units
 
 if TYPE_CHECKING:
     from rectiline.solvers.generation._solver import Generation

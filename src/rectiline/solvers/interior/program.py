@@ -21,8 +21,7 @@ from rectiline._typing import Vector
 from rectiline.backends import Design, as_design
 from rectiline.problems.forms import EpigraphForm, FormPoint
 from rectiline.solvers.interior.rows import BoxedRows, DataRows, ProgramRows, opposites, scaled
-from rectiline.solvers.interior.samples import Samples
-from rectiline.solvers.interior.scaling import Scales, measure
+from rectiline.solvers.interior.scaling import Samples, Scales, measure
 
 Indices = NDArray[np.int64]
 

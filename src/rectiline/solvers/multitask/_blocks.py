@@ -18,8 +18,7 @@ from rectiline._typing import Matrix, Vector
 from rectiline.problems import DualPoint, MultiTaskProblem
 from rectiline.solvers._base import Pair, Progress
 from rectiline.solvers._drive import solve_quietly
-from rectiline.solvers.multitask._held import Held, task_curvature
-from rectiline.solvers.multitask._settle import Answer, settle
+from rectiline.solvers.multitask._held import Answer, Held, settle, task_curvature
 
 Space = Any  # rectiline.penalties.Subspace; solvers ask the problem, they do not import penalties
 Steps = Any  # `TaskSteps`, or `LeastSquaresSteps` with the same methods

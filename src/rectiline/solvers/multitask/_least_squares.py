@@ -21,8 +21,7 @@ from rectiline._polling import Clock, checkpoint
 from rectiline._typing import Matrix, Vector
 from rectiline.problems import DualPoint, MultiTaskProblem
 from rectiline.solvers.multitask._blocks import Block, in_threads
-from rectiline.solvers.multitask._held import Held, task_curvature
-from rectiline.solvers.multitask._settle import for_multipliers
+from rectiline.solvers.multitask._held import Held, for_multipliers, task_curvature
 
 _FEW_COLUMNS = 64  # up to which the d x d form is faster for any number of rows
 

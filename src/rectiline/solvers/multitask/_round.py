@@ -20,8 +20,8 @@ from rectiline.problems import MultiTaskProblem
 from rectiline.solvers.multitask._blocks import Block, Space
 from rectiline.solvers.multitask._common import joint_step
 from rectiline.solvers.multitask._drive import MultiTaskSolution
-from rectiline.solvers.multitask._form import make_steps
 from rectiline.solvers.multitask._held import Held
+from rectiline.solvers.multitask.bcd import make_steps
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -25,8 +25,14 @@ from rectiline.problems.forms import FormPoint, RectifiedForm, ReducedForm
 from rectiline.rows import on_host, spread_rows
 from rectiline.solvers._base import Budget, Step
 from rectiline.solvers._row_plan import RowPlan
-from rectiline.solvers.newton._model import Model, Multipliers, Schedule
-from rectiline.solvers.newton._working_set import WorkingSet, copy_rows, row_lengths
+from rectiline.solvers.newton._model import (
+    Model,
+    Multipliers,
+    Schedule,
+    WorkingSet,
+    copy_rows,
+    row_lengths,
+)
 
 __all__ = ["Newton", "ReducedNewton"]
 

@@ -17,7 +17,7 @@ from rectiline._typing import Matrix, Vector
 from rectiline.problems import Problem
 from rectiline.problems.blocks import LengthBound, NextSplit
 from rectiline.solvers._row_plan import RowPlan
-from rectiline.solvers.rows._sample import Sample
+from rectiline.solvers.rows._draw import Sample
 
 # Expected gap of frozen rows that cross a knot, relative to the tolerance.
 _CROSSING_TOLERANCE_SHARE = 0.03

@@ -14,7 +14,7 @@ from rectiline.problems import DualPoint, Problem
 from rectiline.problems.blocks import NearRows, Totals, with_frozen_rows
 from rectiline.problems.forms import FormPoint, RectifiedForm
 from rectiline.solvers._base import Pair
-from rectiline.solvers._optimality import optimality_step
+from rectiline.solvers._polish import optimality_step
 from rectiline.solvers.newton import Newton
 from rectiline.solvers.newton._model import Model, Schedule
 

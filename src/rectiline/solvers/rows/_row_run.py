@@ -21,8 +21,8 @@ from rectiline.problems.blocks import (
     evaluate,
 )
 from rectiline.solvers._row_plan import RowPlan
+from rectiline.solvers.rows._draw import Sample
 from rectiline.solvers.rows._reduced import Frozen, Reduced, solve_reduced
-from rectiline.solvers.rows._sample import Sample
 from rectiline.solvers.rows._second_split import SecondSplit, split_again
 
 _REACH_REDUCTION, _REACH_GROWTH = 0.3, 3.0  # of the next split, after a good step and after another

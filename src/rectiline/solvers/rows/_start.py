@@ -19,10 +19,9 @@ from rectiline.rows import TensorRows
 from rectiline.solvers._base import Declined, RunLimits
 from rectiline.solvers._row_plan import RowPlan
 from rectiline.solvers.newton import Newton
-from rectiline.solvers.rows._draw import RowSample
+from rectiline.solvers.rows._draw import RowSample, Sample, draw
 from rectiline.solvers.rows._reach import first_split
 from rectiline.solvers.rows._row_run import RowRun
-from rectiline.solvers.rows._sample import Sample, draw
 
 _SAMPLE_TOL = 1e-5
 _LEAST_SAMPLE_TOL = 1e-9

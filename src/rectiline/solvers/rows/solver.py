@@ -9,19 +9,252 @@
 
 A burst is such a round: one pass, two at first. Several problems on the same rows (a family) share
 their passes: each block is read once for all of them (`_group`).
+
+Each problem has a run of the driver of its own; the first of them that goes on makes the next round
+of passes for all. A pass evaluates an answer and splits the rows around it at once, so the driver
+is handed what the pass has proved (`RowMember.prove`) instead of proving it again.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
-from rectiline.problems import Certificate
-from rectiline.solvers._base import Budget, Step
-from rectiline.solvers.rows._group import RowMember
-from rectiline.solvers.rows._row_run import RowRun
+import numpy as np
 
-__all__ = ["Rows", "RowsTrial"]
+from rectiline._polling import OutOfTime, asked_at_checkpoints, checkpoint, time_left
+from rectiline._typing import Vector
+from rectiline.problems import Certificate, Problem
+from rectiline.problems.blocks import PassState, Query, SplitDual, Totals, run_pass
+from rectiline.rows import TensorRows
+from rectiline.solvers._base import Budget, Pair, Step
+from rectiline.solvers._best import NOTHING
+from rectiline.solvers._show import ReportingCallback
+from rectiline.solvers.rows._draw import Drawing, SampleCutShort, draw_block
+from rectiline.solvers.rows._resume import Checkpoint
+from rectiline.solvers.rows._row_run import Next, RowRun
+from rectiline.solvers.rows._start import rough_answers, start_runs
+
+
+class EvaluatedInPasses:
+    """A problem on blocks as the driver sees it: only passes of a solver prove anything.
+
+    Attributes
+    ----------
+    fallback : tuple
+        Coefficients and intercept if time runs out before anything has been evaluated.
+    """
+
+    is_constrained = False  # answers are moved into the constraints before they are evaluated
+    has_linear_term = False
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        self.terms, self.n_features = problem.terms, problem.n_features
+        self.fallback: tuple[Vector, float] = (np.zeros(problem.n_features), 0.0)
+        self._proved: list[tuple[Vector, Certificate]] = []
+
+    def zero_pair(self) -> tuple[Vector, float, Any]:
+        """Return what to fall back on, about which nothing is known."""
+        return (*self.fallback, self.zero_dual())
+
+    def zero_dual(self) -> Any:
+        """Return slopes at what to fall back on."""
+        return SplitDual(*self.fallback, np.zeros(0, dtype=np.int64), np.zeros(0))
+
+    def note(self, coef: Vector, certificate: Certificate) -> None:
+        """Take what a pass has proved about coefficients."""
+        self._proved.append((coef, certificate))
+
+    def prove(
+        self, coef: Vector, intercept: float, dual: Any, tol: float | None = None
+    ) -> tuple[Certificate, Any]:
+        """Return what passes have proved about coefficients; anything else would take a pass."""
+        known = [proof for evaluated, proof in self._proved if evaluated is coef]
+        return known[-1] if known else NOTHING, dual
+
+
+@dataclass(frozen=True, eq=False)
+class RowMember:
+    """One problem of a group: the form that the driver applies, and the state that it moves."""
+
+    group: RowGroup
+    place: int
+    seed: int = 0
+
+    @classmethod
+    def apply(cls, problem: Problem | EvaluatedInPasses) -> RowMember:
+        """Return a problem that shares its rows with no other."""
+        return cls(RowGroup([problem]), 0)
+
+    @property
+    def run(self) -> RowRun | None:
+        """The moving state, once there is a sample."""
+        return self.group.runs[self.place] if self.group.runs else None
+
+    def counted(self) -> dict[str, int]:
+        """Return the passes of the group, and the most rows that were kept."""
+        kept = 0 if self.run is None else self.run.rows_kept
+        return {"passes": self.group.passes, "rows_kept": kept}
+
+    def point_of(self, *_: Any) -> None:
+        """Return nothing: a sample is a better start than any pair."""
+
+    def invert(self, run: RowRun | None) -> Pair:
+        """Return the evaluated candidate, or what to fall back on before there is one."""
+        if run is None or run.evaluated is None:
+            return cast(Pair, self.group.seen[self.place].zero_pair())
+        return Pair(*run.evaluated[:3])
+
+    def prove(
+        self, coef: Vector, intercept: float, dual: Any, tol: float | None = None
+    ) -> tuple[Certificate, Any]:
+        """Return what the last pass has proved about the pair of `invert`."""
+        seen, run = self.group.seen[self.place], self.run
+        if run is None or run.evaluated is None:
+            return cast(tuple[Certificate, Any], seen.prove(coef, intercept, dual, tol))
+        certificate = run.evaluated.certificate
+        if isinstance(seen, EvaluatedInPasses):
+            seen.note(coef, certificate)
+        return certificate, dual
+
+
+class RowGroup:
+    """Problems on the same rows.
+
+    Parameters
+    ----------
+    seen : sequence of Problem or EvaluatedInPasses
+    passes : int
+        Passes that were made before.
+    checkpoint : Checkpoint or None
+        Where to write what the first pass finds, and to go on from.
+
+    Attributes
+    ----------
+    passes : int
+        Full passes over the rows so far.
+    runs : list of RowRun
+        The moving state of each problem, once there is a sample.
+    """
+
+    def __init__(
+        self,
+        seen: Sequence[Problem | EvaluatedInPasses],
+        passes: int = 0,
+        checkpoint: Checkpoint | None = None,
+    ) -> None:
+        self.seen = list(seen)
+        self.passes, self._checkpoint = passes, checkpoint
+        self.runs: list[RowRun] = []
+        self._problems = [one if isinstance(one, Problem) else one.problem for one in seen]
+        self._steps: list[Step | None] = [None] * len(self.seen)
+        self._is_broken = False  # whether time ran out in the middle of a round
+
+    def apply(self, problem: Any) -> RowMember:
+        """Return the member of the group that the driver sees as `problem`."""
+        return RowMember(self, next(k for k, one in enumerate(self.seen) if one is problem))
+
+    def advance(self, place: int, budget: Budget, seed: int, declines: bool) -> Step:
+        """Move one problem; the first that asks makes a round for all that go on."""
+        if self._steps[place] is None and self.runs and self.runs[place].next is Next.STOP:
+            return Step(0, False, exhausted=True)
+        if self._steps[place] is None:
+            if self._is_broken:
+                raise OutOfTime
+            self._is_broken = True
+            self._round(budget, seed, declines)
+            self._is_broken = False
+        step, self._steps[place] = self._steps[place], None
+        assert step is not None
+        return step
+
+    def _round(self, budget: Budget, seed: int, declines: bool) -> None:
+        """Solve reduced problems and evaluate their answers on all rows; at first, split rows."""
+        before = self.passes
+        known = None if self.runs or self._checkpoint is None else self._checkpoint.load()
+        if not self.runs:
+            tell, drawn = self._listener(budget, 0), None if known is None else known[0]
+            tol = budget.relative_gap
+            try:
+                self.runs = start_runs(self._problems, tol, seed, declines, tell, drawn)
+            except SampleCutShort as stop:
+                with asked_at_checkpoints(None):
+                    self._fall_back_on(rough_answers(self._problems, stop.sample))
+                raise
+            self._fall_back_on([(run.coef, run.intercept) for run in self.runs])
+        active = [run for run in self.runs if run.next is not Next.STOP]
+        if active[0].next is Next.SPLIT:
+            active = self._split(budget, seed, declines, None if known is None else known[1])
+        if self.passes - before < budget.iterations:  # else no pass is left to evaluate with
+            for run in active:
+                run.resolve()
+            queries = [run.query() for run in active]
+            for run, totals in zip(active, self._pass(queries, budget), strict=True):
+                run.take(totals)
+        step = Step(self.passes - before, False)
+        self._steps = [step if run in active else None for run in self.runs]
+
+    def _fall_back_on(self, answers: Sequence[tuple[Vector, float]]) -> None:
+        """Note answers on a sample, in case that time runs out before others are evaluated."""
+        for one, answer in zip(self.seen, answers, strict=True):
+            if isinstance(one, EvaluatedInPasses):
+                one.fallback = answer
+
+    def _split(
+        self, budget: Budget, seed: int, declines: bool, found: list[Totals] | None
+    ) -> list[RowRun]:
+        """Run the first pass, which only splits the rows, and measures them if need be.
+
+        If it shows that the rows of the sample are not like the others, it has drawn a better one.
+        `found` is known if it ran in another process.
+        """
+        drawing = self.runs[0].sample.drawn.drawing if found is None else None
+        is_new = found is None
+        if found is None:
+            found = self._pass([run.first_query() for run in self.runs], budget, drawing)
+        if drawing is not None and not all(map(RowRun.is_expected, self.runs, found)):
+            tol = budget.relative_gap
+            drawn = drawing.finish()
+            self.runs = start_runs(self._problems, tol, seed, declines, None, drawn)
+            found = self._pass([run.first_query() for run in self.runs], budget)
+        if is_new and self._checkpoint is not None:
+            sample = replace(self.runs[0].sample.drawn, drawing=None)
+            self._checkpoint.save(sample, found)
+        for run, totals in zip(self.runs, found, strict=True):
+            run.take_first(totals)
+        return self.runs
+
+    def _pass(
+        self, queries: list[Query], budget: Budget, drawing: Drawing | None = None
+    ) -> list[Totals]:
+        """Run a pass, and tell who listens how far it is; it may draw a sample besides."""
+        checkpoint()
+        problem = self._problems[0]
+        at_hand = isinstance(problem.blocks, TensorRows) or problem.is_in_memory
+        state = PassState(tuple(queries), problem.fit_intercept, time_left(), copies=not at_hand)
+        tell = self._listener(budget, self.passes + 1)
+        also = None if drawing is None else (draw_block, drawing.state, drawing.add)
+        found = run_pass(problem.blocks, state, tell, also)
+        if found is None:
+            raise OutOfTime
+        self.passes += 1
+        return found
+
+    def _listener(self, budget: Budget, number: int) -> Callable[[int], None] | None:
+        """Return what is called with the rows done during a pass; None if nobody wants to know."""
+        if not hasattr(budget.callback, "during_pass"):
+            return None
+        told, blocks = cast(ReportingCallback, budget.callback), self._problems[0].blocks
+
+        def tell(done: int) -> None:
+            told.during_pass(number, done, blocks.known_n_rows)
+
+        return tell
+
+
+# ---- the solver ----------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
