@@ -1,7 +1,7 @@
 """Follow one problem along its strengths; used by `path` and by the folds of a search.
 
-A follower proposes candidates for several strengths in a row, these are certified together, and
-`solve` takes over where a candidate is refused or the follower gets stuck. Everything that happens
+A follower proposes a candidate at each strength, and `solve` takes over where its certificate is
+refused or the follower gets stuck. Everything that happens
 here depends on the problem, the strengths and the options alone.
 """
 
@@ -19,7 +19,6 @@ from rectiline._thread_count import using_threads
 from rectiline._typing import Vector
 from rectiline.paths._largest import null_start
 from rectiline.problems import DualPoint, Problem
-from rectiline.problems.proofs import prove_many
 from rectiline.solvers import (
     Candidate,
     KinkedFollower,
@@ -33,8 +32,6 @@ from rectiline.solvers import (
     solve,
 )
 
-_BATCH_ENTRIES = 800_000  # multipliers certified together; more leave the cache
-_FIRST_BATCH = 4  # strengths until the first certificates show whether following works
 _MOST_MISSED = 2  # strengths that the follower may leave to `solve`,
 _STRENGTHS_PER_MISS = 4  # plus one for so many strengths
 _FOLLOWERS: tuple[type[KinkedFollower] | type[NewtonFollower], ...]
@@ -77,16 +74,11 @@ class PathRun:
         self._session = Session()
         self._solutions = list(known)
         self._latest = self._solutions[-1] if self._solutions else start
-        self._proposed: Solution | None = None  # the last solution that the follower found
         self._is_over = False
         self._n_missed = 0
         stored = SECONDS_PER_ENTRY_CERTIFIED * problem.design.n_stored
         # A guess at first.
         self._proof_seconds = stored + SECONDS_PER_ROW_CERTIFIED * problem.n_samples
-        # A callback gets every solution before the next one is looked for.
-        most = max(_FIRST_BATCH, _BATCH_ENTRIES // max(problem.n_samples, 1))
-        self._most = most if self._callback is None else 1
-        self._batch = min(self._most, _FIRST_BATCH)
         self._follower: PathFollower | None = None
 
     def run(self) -> list[Solution]:
@@ -106,14 +98,12 @@ class PathRun:
         """Make a follower, if the options leave the choice and it can be expected to save time."""
         if self._grid.size - len(self._solutions) <= 1 or self._deadline.is_late:
             return
-        options, first = self._options, self._at(self._grid[len(self._solutions)])
-        if not _leaves_the_choice(options):
+        if not _leaves_the_choice(self._options):
             return
-        kinds = [one for one in _FOLLOWERS if one.accepts(first, self._tol)]
-        if not kinds:
-            return
+        first = self._at(self._grid[len(self._solutions)])
+        kind = next((one for one in _FOLLOWERS if one.accepts(first, self._tol)), None)
         try:
-            self._follower = kinds[0](first, self._tol)
+            self._follower = None if kind is None else kind(first, self._tol)
             self._place(self._latest)
         except ArithmeticError:  # numbers too large for this method; `solve` has others
             self._follower = None
@@ -125,47 +115,28 @@ class PathRun:
         return done or (bool(self._solutions) and self._deadline.is_late)
 
     def _advance(self) -> None:
-        """Find the solutions at the next strengths."""
-        first = len(self._solutions)
-        wanted = self._grid[first : first + self._batch] if self._follower else self._grid[:0]
-        candidates = self._candidates(wanted)
-        for solution in self._certified(candidates):
-            if solution.status == Status.SOLVED:
-                self._proposed = solution
-                self._accept(solution)
-            else:
-                self._solve_next(near=solution)
-            if self._is_over:
-                return
-        self._batch = self._most
-        if len(candidates) < max(wanted.size, 1) and not self._has_ended:
-            self._solve_next(near=self._latest)
-        self._go_on_following()
+        """Find the solution at the next strength."""
+        found = self._followed()
+        if found is not None and found.status == Status.SOLVED:
+            self._accept(found)
+        elif not self._has_ended:
+            self._solve_next(near=self._latest if found is None else found)
+            if self._n_missed > _MOST_MISSED + len(self._solutions) / _STRENGTHS_PER_MISS:
+                self._follower = None
+            self._place(self._latest)
 
-    def _candidates(self, strengths: Vector) -> list[Candidate]:
-        """Return what the follower finds at these strengths, up to the first that it does not."""
-        found: list[Candidate] = []
-        for strength in strengths.tolist():
-            left = np.inf if self._deadline.remaining is None else self._deadline.remaining
-            left -= self._proof_seconds * (len(found) + 1)  # they are certified together
-            if found and left <= 0.0:
-                break
-            assert self._follower is not None
-            moved = self._follower.move(strength, max(left, 1e-6))
-            if moved is None:
-                break
-            found.append(moved)
-        return found
-
-    def _certified(self, candidates: list[Candidate]) -> list[Solution]:
-        """Return candidates with their certificates: solved, or at a limit."""
-        if not candidates:
-            return []
-        assert self._follower is not None
-        name = self._follower.name
-        problems = [self._at(one.strength) for one in candidates]
-        reason = f"{name}: continued from the strength before"
-        found, self._proof_seconds = certified(problems, candidates, self._tol, name, reason)
+    def _followed(self) -> Solution | None:
+        """Return what the follower finds at the next strength, with its certificate."""
+        if self._follower is None:
+            return None
+        strength = float(self._grid[len(self._solutions)])
+        left = np.inf if self._deadline.remaining is None else self._deadline.remaining
+        moved = self._follower.move(strength, max(left - self._proof_seconds, 1e-6))
+        if moved is None:
+            return None
+        reason = f"{self._follower.name}: continued from the strength before"
+        found = certified(self._at(strength), moved, self._tol, self._follower.name, reason)
+        self._proof_seconds = found.seconds - moved.seconds
         return found
 
     def _solve_next(self, near: Solution | None = None) -> None:
@@ -181,13 +152,6 @@ class PathRun:
         )
         self._accept(found)
         self._n_missed += 1
-
-    def _go_on_following(self) -> None:
-        """Bring the follower to the latest solution, or give it up if it misses too many."""
-        if self._n_missed > _MOST_MISSED + len(self._solutions) / _STRENGTHS_PER_MISS:
-            self._follower = None
-        if self._follower is not None and self._latest is not self._proposed:
-            self._place(self._latest)
 
     def _accept(self, solution: Solution) -> None:
         """Keep a solution, and report it unless `solve` has done so."""
@@ -205,8 +169,9 @@ class PathRun:
         return self._is_over
 
     def _place(self, start: Solution | None) -> None:
-        """Put the follower at a solution; at a model without coefficients if there is none."""
-        assert self._follower is not None
+        """Put the follower, if any, at a solution; without one, at no coefficients."""
+        if self._follower is None:
+            return
         if start is not None and np.isfinite(start.coef).all():
             self._follower.place(start.coef, start.intercept, start.dual)
         else:
@@ -218,31 +183,23 @@ class PathRun:
         return self._problem.with_penalty(self._problem.penalty.with_strength(float(strength)))
 
 
-def certified(
-    problems: Sequence[Problem], candidates: Sequence[Candidate], tol: float, name: str, reason: str
-) -> tuple[list[Solution], float]:
-    """Return candidates as solutions, solved or at a limit, and the seconds of each proof."""
+def certified(problem: Problem, one: Candidate, tol: float, name: str, reason: str) -> Solution:
+    """Return a candidate as a solution: solved, or at a limit."""
     began = time.perf_counter()
-    proofs = prove_many(problems, candidates, tol)
-    seconds = (time.perf_counter() - began) / len(candidates)
-    found = []
-    for one, (certificate, dual) in zip(candidates, proofs, strict=True):
-        spent = one.seconds + seconds
-        found.append(
-            Solution(
-                coef=one.coef,
-                intercept=one.intercept,
-                status=Status.SOLVED if certificate.holds(tol) else Status.ITERATION_LIMIT,
-                solver=name,
-                n_iter=one.n_iter,
-                seconds=spent,
-                dual=dual,
-                certificate=certificate,
-                reason=reason,
-                history=(Progress(name, one.n_iter, spent, certificate),),
-            )
-        )
-    return found, seconds
+    certificate, dual = problem.prove(one.coef, one.intercept, one.dual, tol)
+    spent = one.seconds + time.perf_counter() - began
+    return Solution(
+        coef=one.coef,
+        intercept=one.intercept,
+        status=Status.SOLVED if certificate.holds(tol) else Status.ITERATION_LIMIT,
+        solver=name,
+        n_iter=one.n_iter,
+        seconds=spent,
+        dual=dual,
+        certificate=certificate,
+        reason=reason,
+        history=(Progress(name, one.n_iter, spent, certificate),),
+    )
 
 
 def _leaves_the_choice(options: Mapping[str, Any]) -> bool:

@@ -172,7 +172,7 @@ def path(
         one = problem.with_penalty(problem.penalty.with_strength(first))
         tol, name = options.get("tol", 1e-6), "largest_strength"
         reason = "the smallest strength with all-zero coefficients"
-        found, _ = certified([one], [at], tol, name, reason)
-        known = [one for one in found if one.status == Status.SOLVED]
+        found = certified(one, at, tol, name, reason)
+        known = [found] if found.status == Status.SOLVED else []
     solutions = PathRun(problem, grid, clock, known, warm_start, options).run()
     return Path(grid[: len(solutions)], tuple(solutions), clock.seconds)
