@@ -32,7 +32,6 @@ def mechanisms() -> dict[str, Callable[[], AbstractContextManager[Any]]]:
     return {
         "newton path": lambda: patch.object(_follow, "_FOLLOWERS", ()),
         "predicted working sets": lambda: patch.object(_follow, "_FOLLOWERS", (NewtonFollower,)),
-        "batches of certificates": lambda: patch.object(_follow, "_BATCH_ENTRIES", 1),
         "restarts from a basis": lambda: patch.object(Session, "take", lambda *_: None),
     }
 

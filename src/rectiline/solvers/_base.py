@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, Protocol
 
 from rectiline import _core
@@ -53,7 +52,7 @@ class Budget:
     iterations : int
         Most iterations.
     seconds : float
-        Most seconds from the moment the budget was made.
+        Most seconds from the moment the budget was made, unless a clock is given.
     relative_gap : float
         Target of the solver's own estimate.
     objective : float or None
@@ -61,7 +60,7 @@ class Budget:
     gap : float
         Certified distance of the best point from the best bound.
     clock : Clock or None
-        The clock of the whole call, which may end before `seconds` have passed.
+        The clock of the whole call.
     reserve : float
         Seconds of the whole call that the solver must leave for its certificate.
     callback : callable or None
@@ -76,7 +75,9 @@ class Budget:
     clock: Clock | None = None
     reserve: float = 0.0
     callback: Callback | None = None
-    began: float = field(default_factory=time.perf_counter)
+
+    def __post_init__(self) -> None:
+        self.clock = self.clock or Clock(self.seconds)
 
     @property
     def absolute_gap(self) -> float:
@@ -85,18 +86,13 @@ class Budget:
 
     def left(self) -> float:
         """Return the seconds left."""
-        left = math.inf
-        if self.seconds < math.inf:
-            left = self.began + self.seconds - time.perf_counter()
-        if self.clock is not None:
-            left = min(left, self.clock.left() - self.reserve)
-        return max(left, 0.0)
+        assert self.clock is not None
+        return max(self.clock.left() - self.reserve, 0.0)
 
     def is_over(self) -> bool:
         """Return whether to stop now; loops that take longer than a millisecond ask each time."""
-        if self.clock is not None and self.clock.poll():
-            return True
-        return self.left() <= 0.0
+        assert self.clock is not None
+        return self.clock.poll() or self.left() <= 0.0
 
 
 class polled:
@@ -141,9 +137,12 @@ class Solver(Protocol):
     """
 
     name: ClassVar[str]
-    form: ClassVar[type[Any]]  # a Form
     default_max_iter: ClassVar[int]
     first_burst: ClassVar[int]  # iterations until the first certificate; bursts double from there
+
+    @property
+    def form(self) -> Any:
+        """A class of forms, or what else has a method `apply`."""
 
     def refuses(self, problem: Any) -> str | None:
         """Return why this solver cannot take the problem, or None if it can."""

@@ -18,8 +18,7 @@ from rectiline._polling import Clock, OutOfTime, asked_at_checkpoints
 from rectiline._thread_count import using_threads
 from rectiline.exceptions import UnsupportedProblemError
 from rectiline.problems import DualPoint, InfeasibilityCertificate, Problem
-from rectiline.problems.proofs import balancing_products, moved_into_dual_range
-from rectiline.problems.unbounded import falling_direction
+from rectiline.problems.proofs import balancing_products
 from rectiline.solvers._arguments import checked_limits, solver_kind
 from rectiline.solvers._base import Callback, Pair, RunLimits, Session, Stage
 from rectiline.solvers._choose import (
@@ -184,7 +183,7 @@ def _run(
     given = warm is not None, session is not None, limits.max_iter is not None, bool(options)
     passes_first = solver == "auto" and not any(given) and prefers_passes(problem)
     guess = _certificate_seconds(problem)
-    run = Run(problem, limits, callback, outer, guess, moved_into_dual_range)
+    run = Run(problem, limits, callback, outer, guess)
     first = [_PASSES]
     if not passes_first:  # looking at the squares of sparse columns takes time
         try:
@@ -194,8 +193,6 @@ def _run(
             run.check_answered(Status.TIME_LIMIT)
     if session is not None and not isinstance(session, Session):
         raise TypeError(f"session must be a rectiline.solvers.Session or None; got {session!r}.")
-    if problem.has_linear_term:
-        run.falls = falling_direction
     proof = problem.terms.region.contradiction
     if proof is not None:
         return run, Status.INFEASIBLE, proof

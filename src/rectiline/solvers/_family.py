@@ -181,9 +181,9 @@ def _answers_that_hold(
 
 def _course(run: Run, group: RowGroup) -> Generator[None, None, Status]:
     """Yield after each burst of a run; return how it ends."""
-    stage = Stage(Rows(), "passes: all problems share them")
+    stage = Stage(Rows(group), "passes: all problems share them")
     try:
-        status = yield from run.bursts(stage, run.limits.tol, form=group.apply(run.problem))
+        status = yield from run.bursts(stage, run.limits.tol)
         status = run.concluded(status)
     except OutOfTime:
         status = run.out_of_time()

@@ -22,6 +22,8 @@ from rectiline._polling import (
 )
 from rectiline.exceptions import NoAnswerError
 from rectiline.problems import Certificate, Problem
+from rectiline.problems.proofs import moved_into_dual_range
+from rectiline.problems.unbounded import falling_direction
 from rectiline.solvers._base import Budget, Callback, Declined, Progress, RunLimits, Stage, polled
 from rectiline.solvers._best import NOTHING, Best
 from rectiline.solvers._status import Status
@@ -61,17 +63,15 @@ class Run:
         callback: Callback | None = None,
         outer: Clock | None = None,
         certificate_seconds: float = 0.0,
-        repair: Callable[[Any, Any], Any] | None = None,
     ) -> None:
         self.problem, self.limits, self.callback = problem, limits, callback
         self.best = Best(problem, limits.tol)
-        self._repair = repair  # of multipliers that prove too little
         self.history: list[Progress] = []
         self.reasons: list[str] = []
         self.n_iter = 0
         self.tried: list[str] = []
         self.direction: Any = None  # along which the objective falls without end
-        self.falls: Callable[[Any], Any] | None = None  # looks for it when a solver has failed
+        self._looked_for_fall = False
         self._ran_out = False  # whether a solver could not be prepared in the time left
         self.last: tuple[Any, Any] | None = None  # the solver that ran last, and its state
         self._moving: tuple[Any, Any, Any] | None = None  # form, solver and state at work
@@ -135,12 +135,19 @@ class Run:
             self.best.keep(coef, intercept, dual, author, lambda *_: (NOTHING, dual))
         self.report(author)
 
-    def _keep_any(self, author: str) -> None:
-        """Keep feasible coefficients, of which nothing is proved, where there is no pair."""
-        if self.best.pair is None:
+    def _falls(self, author: str) -> bool:
+        """Whether the objective falls without end; feasible coefficients are kept then.
+
+        It is looked for once, after a solver has failed.
+        """
+        if self._looked_for_fall or not isinstance(self.problem, Problem):
+            return False
+        self._looked_for_fall, self.direction = True, falling_direction(self.problem)
+        if self.direction is not None and self.best.pair is None:
             zeros, intercept, dual = self.problem.zero_pair()
             coef = self.problem.move_into_constraints(zeros)
             self.best.keep(coef, intercept, dual, author, lambda *_: (NOTHING, dual))
+        return self.direction is not None
 
     def check_answered(self, status: Status) -> None:
         """Raise if a run was stopped and no answer is known: zeros with an open gap are none."""
@@ -176,10 +183,10 @@ class Run:
         self, form: Any, method: Any, state: Any, tol: float
     ) -> Status | None:
         """Certify the current point with repaired multipliers and return the verdict."""
-        if self._repair is None:
+        if not isinstance(self.problem, Problem):
             return None
         coef, intercept, dual = form.invert(method.point(state))
-        moved = self._repair(self.problem, dual)
+        moved = moved_into_dual_range(self.problem, dual)
         if moved is None:
             return None
         self.best.offer(coef, intercept, moved, method.name)
@@ -213,8 +220,8 @@ class Run:
             if not is_first and stage.method.refuses(self.problem) is not None:
                 continue
             try:
-                bursts = self.bursts(stage, tol, is_first, stage is stages[-1], most, state)
-                status = _end_of(bursts)
+                is_last = stage is stages[-1]
+                status = _end_of(self.bursts(stage, tol, is_first, is_last, most, state))
             except Declined:
                 continue
             except (ArithmeticError, np.linalg.LinAlgError):
@@ -230,11 +237,8 @@ class Run:
                 if status is Status.STOPPED:
                     self.best.combine()
                 return status
-            if self.falls is not None:  # once is enough
-                self.direction, self.falls = self.falls(self.problem), None
-                if self.direction is not None:
-                    self._keep_any(stage.method.name)
-                    return Status.UNBOUNDED
+            if self._falls(stage.method.name):
+                return Status.UNBOUNDED
             if status is Status.ITERATION_LIMIT:
                 ended = status
         self.best.combine()
@@ -253,12 +257,8 @@ class Run:
         is_last: bool = True,
         most: int | None = None,
         state: Any = None,
-        form: Any = None,
     ) -> Generator[None, None, Status]:
-        """Yield between two bursts of a solver; return how it ended.
-
-        `form` is that of the problem, if it has been made.
-        """
+        """Yield between two bursts of a solver; return how it ended."""
         method, best = stage.method, self.best
         self.reasons.append(stage.reason)
         self.tried.append(method.name)
@@ -267,7 +267,7 @@ class Run:
             limit = self.limits.max_iter - self.n_iter
         limit = limit if most is None else min(limit, most)
         try:
-            form, state = self._started(stage, is_first, state, form)
+            form, state = self._started(stage, is_first, state)
         except OutOfTime:
             self._ran_out = True  # the steps of another solver may fit
             return Status.STALLED
@@ -326,15 +326,15 @@ class Run:
             if self.clock.stopped:
                 return Status.STOPPED
 
-    def _started(self, stage: Stage, is_first: bool, state: Any, form: Any) -> tuple[Any, Any]:
+    def _started(self, stage: Stage, is_first: bool, state: Any) -> tuple[Any, Any]:
         """Return the form of the problem and the state of the solver at its start."""
         method, best = stage.method, self.best
         with polled(self.clock), asked_at_checkpoints(self._budget(0, 0.0)):
-            form = method.form.apply(self.problem) if form is None else form
+            form = method.form.apply(self.problem)
             if state is None:
                 useless = not is_first and best.certificate.relative_gap > _USELESS_GAP
-                is_cold = stage.is_cold or useless or best.pair is None
-                warm = None if is_cold or best.pair is None else form.point_of(*best.pair)
+                pair = None if stage.is_cold or useless else best.pair
+                warm = None if pair is None else form.point_of(*pair)
                 state = method.start(form, warm, self.limits.seed)
         return form, state
 

@@ -259,10 +259,11 @@ class RowGroup:
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """The solver; it has no options."""
+    """The solver; it has no options. `form` is the group of problems that share their rows."""
+
+    form: Any = RowMember
 
     name: ClassVar[str] = "passes"
-    form: ClassVar[type[Any]] = RowMember
     default_max_iter: ClassVar[int] = 30
     first_burst: ClassVar[int] = 2
     declines: ClassVar[bool] = False
