@@ -11,7 +11,7 @@ import scipy.sparse as sp
 import rectiline as rl
 from rectiline.constraints import Box, LinearInequality
 from rectiline.paths import default_strengths, path
-from rectiline.paths._largest import null_start
+from rectiline.paths._largest import null_model
 from rectiline.penalties import L1, ElasticNet, Ridge
 from rectiline.solvers import KinkedFollower, NewtonFollower
 
@@ -178,16 +178,18 @@ def test_strengths_that_a_limit_leaves_no_time_for_are_left_out():
     ids=repr,
 )
 @pytest.mark.parametrize("share", [0.5, 0.3, 0.02, 0.0])  # 0: one class has no weight
-def test_two_classes_have_a_start_that_is_best_without_coefficients(loss, share):
+def test_the_null_model_of_two_classes_is_best_without_coefficients(loss, share):
     rng = np.random.default_rng(6)
     y = np.where(np.arange(200) < max(200 * share, 4), 1, -1)
     weight = rng.integers(0, 3, 200).astype(float)
     weight[:4] = 0.0 if share == 0 else 1.0
     # So strong that coefficients do not matter: what is proved is about the intercept.
     one = rl.Problem(rng.normal(size=(200, 2)), y, loss, Ridge(1e12), sample_weight=weight)
-    intercept, sample = null_start(one)
+    null = null_model(one)
+    low, high = float(null.low.sum()), float(null.high.sum())
+    sample = null.low - (low / (high - low) if high > low else 0.0) * (null.high - null.low)
     assert abs(sample.sum()) <= 1e-12 * abs(sample).sum()
-    proof = one.certify(np.zeros(2), intercept, sample)
+    proof = one.certify(np.zeros(2), null.intercept, sample)
     assert proof.relative_gap <= 1e-9 if share > 0 else proof.gap <= 1e-12  # of nothing at all
 
 
