@@ -16,7 +16,7 @@ from rectiline._polling import Clock, asked_at_checkpoints, who_is_asked
 from rectiline._thread_count import using_threads
 from rectiline._typing import Matrix, Vector
 from rectiline.problems import DualPoint, MultiTaskProblem
-from rectiline.solvers._base import Pair, Progress
+from rectiline.solvers._base import Pair
 from rectiline.solvers._drive import solve_quietly
 from rectiline.solvers.multitask._held import Answer, Held, settle, task_curvature
 
@@ -150,9 +150,7 @@ class TaskSteps:
         warm = Pair(program.variable(near.coef[:, t]), float(near.intercept[t]), dual)
         size = abs(program.problem.objective(warm.coef, warm.intercept))
         tol = min(max(gap / max(size, 1e-300), _TIGHTEST), _LOOSEST)
-        found = solve_quietly(
-            program.problem, tol, "auto", warm, _Patience(), self.seed, self.clock
-        )
+        found = solve_quietly(program.problem, tol, warm=warm, seed=self.seed, clock=self.clock)
         return program.coef(found.coef), found.intercept, found.dual
 
     def loss(self, coef: Matrix, intercept: Vector) -> float:
@@ -177,18 +175,3 @@ class TaskSteps:
         for t, task in enumerate(self.problem.tasks):
             total += task_curvature(task, block.of_task(t), held)
         return total
-
-
-@dataclass(slots=True, eq=False)
-class _Patience:
-    """Stop the program of a task that no longer gets anywhere: rounding is reached."""
-
-    best: float = np.inf
-    waited: int = 0
-
-    def __call__(self, progress: Progress) -> bool:
-        if progress.relative_gap < 0.5 * self.best:
-            self.best, self.waited = progress.relative_gap, 0
-        else:
-            self.waited += 1
-        return self.waited >= 12 and self.best < 1e-6
