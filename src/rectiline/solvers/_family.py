@@ -128,7 +128,9 @@ def solve_together(
     runs = [Run(one, limits, told) for one, told in zip(seen, callbacks, strict=True)]
     feasible = [k for k, proof in enumerate(proofs) if proof is None]
     ended = [Status.INFEASIBLE] * len(runs)
-    kept = _answers_that_hold(problems, warm, runs, limits) if len(warm) == len(runs) else None
+    passes, _held = 0, None
+    if len(warm) == len(runs):
+        passes, _held = _answers_that_hold(problems, warm, runs, limits)
     left = [k for k in feasible if runs[k].best.pair is None or not runs[k].verdict(limits.tol)]
     for k in set(feasible) - set(left):
         ended[k] = Status.SOLVED
@@ -136,7 +138,7 @@ def solve_together(
     if checkpoint is not None and left and not problems[0].is_in_memory:
         some = [problems[k] for k in left]
         file = Checkpoint(checkpoint, some, limits.tol, limits.seed)
-    group = RowGroup([seen[k] for k in left], 1 if kept else 0, file)
+    group = RowGroup([seen[k] for k in left], passes, file)
     courses = {k: _course(runs[k], group) for k in left}
     while courses:
         for place in list(courses):
@@ -160,23 +162,25 @@ def solve_together(
 
 def _answers_that_hold(
     problems: Sequence[Problem], warm: Sequence[Any], runs: Sequence[Run], limits: RunLimits
-) -> list[Any]:
-    """Evaluate earlier answers in one pass, and hand them to the runs, if they fit."""
+) -> tuple[int, Any]:
+    """Evaluate earlier answers in one pass, and hand them to the runs, if they fit.
+
+    Returns the number of passes, and what is to be held until there are answers.
+    """
     try:
         with asked_at_checkpoints(runs[0]):
-            evaluated = evaluated_answers(problems, warm, limits.tol, limits.seed)
+            proofs, sample = evaluated_answers(problems, warm, limits.tol, limits.seed)
     except OutOfTime:
-        return []
-    for run, found in zip(runs, evaluated, strict=False):
-        certificate, dual = found.proof.certificate, found.proof.dual
-        run.problem.note(found.coef, certificate)
-        run.problem.fallback = (found.coef, found.intercept)
-        run.best.keep(found.coef, found.intercept, dual, "warm start")
+        return 0, None
+    for run, one, (certificate, dual) in zip(runs, warm, proofs, strict=False):
+        run.problem.note(one.coef, certificate)
+        run.problem.fallback = (one.coef, one.intercept)
+        run.best.keep(one.coef, one.intercept, dual, "warm start")
         run.n_iter = 1
         counts = {"passes": 1, "rows_kept": dual.rows.size}
         run.tried, run.counted = ["passes"], counts.copy
         run.report("warm start")
-    return evaluated
+    return min(len(proofs), 1), sample
 
 
 def _course(run: Run, group: RowGroup) -> Generator[None, None, Status]:

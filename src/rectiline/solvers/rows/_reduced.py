@@ -10,7 +10,7 @@ import numpy as np
 from rectiline import _core
 from rectiline._polling import time_left
 from rectiline._typing import Matrix, Vector
-from rectiline.problems import DualPoint, Problem
+from rectiline.problems import Problem
 from rectiline.problems.blocks import NearRows, Totals, with_frozen_rows
 from rectiline.problems.forms import FormPoint, RectifiedForm
 from rectiline.solvers._base import Pair
@@ -67,16 +67,6 @@ class Frozen:
         return replace(self, gradient=gradient, total=total, curvature=matrix)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Reduced:
-    """The answer to a reduced problem."""
-
-    coef: Vector
-    intercept: float
-    dual: DualPoint  # of the near rows, and of the constraints
-    relative_gap: float
-
-
 def solve_reduced(
     problem: Problem,
     near: NearRows,
@@ -84,7 +74,7 @@ def solve_reduced(
     objective: float,
     target: float,
     is_proved: bool = False,
-) -> Reduced:
+) -> Pair:
     """Return the answer to the reduced problem; `target` is relative to `objective`, of all rows.
 
     It ends early when whoever is asked at checkpoints has no time left. `is_proved` asks for an
@@ -93,7 +83,7 @@ def solve_reduced(
     """
     part = near.problem(problem.terms)
     if is_proved or Newton.refuses(part) is not None:
-        return _solve_as_rows(part, frozen, objective, target)
+        return _solve_as_rows(part, frozen, objective, target)[0]
     form = RectifiedForm.apply(part)
     model = Model(form)
     centre = model.from_user(frozen.coef, frozen.intercept)
@@ -111,15 +101,14 @@ def solve_reduced(
     run.move_to_polished()
     constraint = run.constraint_multipliers() / model.row_norm
     coef, intercept = model.to_user(run.b)
-    found = form.invert(FormPoint(coef, intercept, rows.dual(), constraint))
-    best = Reduced(*found, float(run.relative_gap))
-    if best.relative_gap > _FAILED_GAP and time_left() > 0.0:
-        other = _solve_as_rows(part, frozen, objective, aim)
-        best = other if other.relative_gap < best.relative_gap else best
+    best = Pair(*form.invert(FormPoint(coef, intercept, rows.dual(), constraint)))
+    if run.relative_gap > _FAILED_GAP and time_left() > 0.0:
+        other, gap = _solve_as_rows(part, frozen, objective, aim)
+        best = other if gap < run.relative_gap else best
     return best if target > _POLISHED_TARGET else _polished(part, frozen, best)
 
 
-def _polished(near: Problem, frozen: Frozen, found: Reduced) -> Reduced:
+def _polished(near: Problem, frozen: Frozen, found: Pair) -> Pair:
     """Return the answer exact up to rounding, if Newton's method on its pieces converges.
 
     The slope at a coefficient that a penalty or bound holds costs as much in a proof as it is
@@ -131,7 +120,7 @@ def _polished(near: Problem, frozen: Frozen, found: Reduced) -> Reduced:
         return found
     if not (near.columns.has_l1 or near.columns.has_bounds):
         return found
-    pair = Pair(found.coef, found.intercept, found.dual)
+    pair = found
     for _ in range(_MOST_POLISH_STEPS):
         moved = optimality_step(near, pair, frozen)
         if moved is None:
@@ -142,9 +131,8 @@ def _polished(near: Problem, frozen: Frozen, found: Reduced) -> Reduced:
         )
         pair = moved
         if ended:
-            made = Reduced(pair.coef, pair.intercept, pair.dual, found.relative_gap)
-            before, after = (_gap(near, frozen, one) for one in (found, made))
-            return made if after <= before else found
+            before, after = (_gap(near, frozen, one) for one in (found, pair))
+            return pair if after <= before else found
     return found
 
 
@@ -153,7 +141,7 @@ def _differs(one: Vector, other: Vector, share: float) -> bool:
     return bool(np.abs(one - other).max(initial=0.0) > share * size)
 
 
-def _gap(near: Problem, frozen: Frozen, found: Reduced) -> float:
+def _gap(near: Problem, frozen: Frozen, found: Pair) -> float:
     """Return about the duality gap of an answer, with the share of its multipliers in range."""
     sample = found.dual.sample.copy()
     if sample.size:
@@ -173,8 +161,13 @@ def _gap(near: Problem, frozen: Frozen, found: Reduced) -> float:
     return gap + float(near.rows.sums(z, share * sample)[1])
 
 
-def _solve_as_rows(near: Problem, frozen: Frozen, objective: float, target: float) -> Reduced:
-    """Return the answer with frozen rows stated as rows of a problem, which any solver takes."""
+def _solve_as_rows(
+    near: Problem, frozen: Frozen, objective: float, target: float
+) -> tuple[Pair, float]:
+    """Return the answer with frozen rows stated as rows of a problem, which any solver takes.
+
+    The second value is its gap, relative to `objective`.
+    """
     from rectiline.solvers._drive import solve_quietly
 
     centre = (frozen.coef, frozen.intercept)
@@ -186,4 +179,4 @@ def _solve_as_rows(near: Problem, frozen: Frozen, objective: float, target: floa
     found = solve_quietly(whole, tol)
     dual = replace(found.dual, sample=found.dual.sample[: near.n_samples])
     gap = found.certificate.relative_gap * size / max(abs(objective), 1e-300)
-    return Reduced(found.coef, found.intercept, dual, gap)
+    return Pair(found.coef, found.intercept, dual), gap

@@ -7,11 +7,10 @@ import os
 import pickle
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from rectiline._typing import Vector
 from rectiline.problems import Problem
 from rectiline.problems.blocks import SplitDual, Totals, prove_answers
 from rectiline.problems.proofs import Proof
@@ -20,33 +19,23 @@ from rectiline.solvers.rows._draw import RowSample, draw_block, drawing_for_late
 _FORMAT = 2
 
 
-class EarlierAnswer(NamedTuple):
-    """An answer that may still hold, and what a pass has proved about it."""
-
-    coef: Vector
-    intercept: float
-    proof: Proof[SplitDual]
-    sample: RowSample | None  # of all rows, which the same pass has drawn; to be held
-
-
 def evaluated_answers(
     problems: Sequence[Problem], answers: Sequence[Any], tol: float, seed: int
-) -> list[EarlierAnswer]:
+) -> tuple[list[Proof[SplitDual]], RowSample | None]:
     """Evaluate earlier answers on all rows, in one pass that draws a sample if it is needed later.
 
-    None of them is evaluated if one does not fit: a pass is worth it for all or none.
+    None of them is evaluated if one does not fit: a pass is worth it for all or none. The sample is
+    to be held.
     """
     pairs = list(zip(problems, answers, strict=True))
     if not pairs or not all(_fits(*pair) for pair in pairs):
-        return []
+        return [], None
     drawing = drawing_for_later(problems[0], seed)
     also = None if drawing is None else (draw_block, drawing.state, drawing.add)
     proofs = prove_answers(
         [(one, answer.coef, answer.intercept, answer.dual) for one, answer in pairs], tol, also
     )
-    sample = None if drawing is None else drawing.finish_and_hold()
-    found = zip(answers, proofs, strict=False)
-    return [EarlierAnswer(one.coef, one.intercept, proof, sample) for one, proof in found]
+    return proofs, None if drawing is None else drawing.finish_and_hold()
 
 
 def _fits(problem: Problem, answer: Any) -> bool:

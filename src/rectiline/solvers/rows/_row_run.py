@@ -20,9 +20,10 @@ from rectiline.problems.blocks import (
     Totals,
     evaluate,
 )
+from rectiline.solvers._base import Pair
 from rectiline.solvers._row_plan import RowPlan
 from rectiline.solvers.rows._draw import Sample
-from rectiline.solvers.rows._reduced import Frozen, Reduced, solve_reduced
+from rectiline.solvers.rows._reduced import Frozen, solve_reduced
 from rectiline.solvers.rows._second_split import SecondSplit, split_again
 
 _REACH_REDUCTION, _REACH_GROWTH = 0.3, 3.0  # of the next split, after a good step and after another
@@ -83,7 +84,7 @@ class RowRun:
     near: NearRows | None = None
     second: SecondSplit | None = None
     frozen: Frozen | None = None
-    answer: Reduced | None = None
+    answer: Pair | None = None
     evaluated: Evaluated | None = None  # the last candidate that a pass has evaluated,
     totals: Totals | None = None  # the sums of this pass,
     crossing_gap: float = 0.0  # and what rows that have crossed a knot add to the gap
@@ -155,7 +156,7 @@ class RowRun:
         self.coef, self.intercept = coef, self.answer.intercept
         self.next = Next.EVALUATE
 
-    def _solve(self, near: NearRows, target: float) -> Reduced:
+    def _solve(self, near: NearRows, target: float) -> Pair:
         assert self.frozen is not None
         return solve_reduced(
             self.problem, near, self.frozen, self.objective, target, self.is_unbalanced

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import NamedTuple, cast
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ from rectiline.problems.blocks import BlockData, BlockSamples, RowFacts
 from rectiline.rows import TensorRows
 from rectiline.solvers._base import Declined, RunLimits
 from rectiline.solvers._row_plan import RowPlan
+from rectiline.solvers._solution import Solution
 from rectiline.solvers.newton import Newton
 from rectiline.solvers.rows._draw import RowSample, Sample, draw
 from rectiline.solvers.rows._reach import first_split
@@ -28,15 +29,6 @@ _LEAST_SAMPLE_TOL = 1e-9
 _DEVICE_PASSES = 4
 _ROUGH_ROWS_PER_COLUMN = 200  # size of the sample that is solved if there is no time for more
 _SCALE_ROWS_PER_COLUMN = 30  # rows of the sample that are kept to measure scales
-
-
-class SampleAnswer(NamedTuple):
-    """An answer on some rows: its objective, and the number of rows where it is not obvious."""
-
-    coef: Vector
-    intercept: float
-    objective: float
-    n_rows: int = 0
 
 
 def plan_of(problem: Problem, tol: float) -> RowPlan:
@@ -66,9 +58,9 @@ def start_runs(
     """
     first = problems[0]
     plan = plan_of(first, tol)
-    answers = None
+    answers, n_solved = None, 0
     if plan.device_sampled_rows:
-        answers = _answers_on_device(problems, plan.device_sampled_rows, seed)
+        answers, n_solved = _answers_on_device(problems, plan.device_sampled_rows, seed)
     size = plan.sampled_rows if answers is None else plan.reach_rows
     if drawn is None:
         drawn = draw(first, size, seed, progress)
@@ -83,7 +75,7 @@ def start_runs(
             start = _solve(own)
         else:
             start = answers[place]
-            own = some = replace(own, thinned=max(1.0, start.n_rows / own.stands_for.size))
+            own = some = replace(own, thinned=max(1.0, n_solved / own.stands_for.size))
         split, is_crowded = first_split(some, start.coef, start.intercept, start.objective, plan)
         if is_crowded and declines:
             raise Declined
@@ -110,8 +102,10 @@ def rough_answers(problems: Sequence[Problem], drawn: RowSample) -> list[tuple[V
     return [(one.coef, one.intercept) for one in found]
 
 
-def _answers_on_device(problems: Sequence[Problem], size: int, seed: int) -> list[SampleAnswer]:
-    """Return answers on a large sample that stays on its device.
+def _answers_on_device(
+    problems: Sequence[Problem], size: int, seed: int
+) -> tuple[list[Solution], int]:
+    """Return answers on a large sample that stays on its device, and its number of rows.
 
     Passes over rows on a device cost next to nothing beside the reduced problems, which are solved
     on the host. So the sample is as large as can be: its error is small, and few rows are near.
@@ -127,8 +121,7 @@ def _answers_on_device(problems: Sequence[Problem], size: int, seed: int) -> lis
     ]
     tol = float(np.clip(0.5 * rows.n_features / rows.n_rows, _LEAST_SAMPLE_TOL, _SAMPLE_TOL))
     limits = RunLimits(tol, _DEVICE_PASSES, None, seed)
-    found = solve_together(inner, limits, [None] * len(inner), warns=False)
-    return [SampleAnswer(one.coef, one.intercept, one.objective, rows.n_rows) for one in found]
+    return solve_together(inner, limits, [None] * len(inner), warns=False), rows.n_rows
 
 
 def _scale_rows(sample: Sample, problem: Problem) -> NDArray[np.int64]:
@@ -137,11 +130,8 @@ def _scale_rows(sample: Sample, problem: Problem) -> NDArray[np.int64]:
     return np.sort(rows[:: max(1, rows.size // count)])
 
 
-def _solve(sample: Sample) -> SampleAnswer:
+def _solve(sample: Sample) -> Solution:
     from rectiline.solvers._drive import solve_quietly
 
-    problem = sample.problem
-    solver = "newton" if Newton.refuses(problem) is None else "auto"
-    found = solve_quietly(problem, _SAMPLE_TOL, solver)
-    objective = problem.objective(found.coef, found.intercept)
-    return SampleAnswer(found.coef, found.intercept, objective)
+    solver = "newton" if Newton.refuses(sample.problem) is None else "auto"
+    return solve_quietly(sample.problem, _SAMPLE_TOL, solver)
