@@ -134,7 +134,8 @@ _AIM, _REDUCED_AIM = 0.5, 0.03
 _REACH_IN_ERRORS = 3.0  # rows within so many errors of a knot stay in the working set
 _MOST_ROUNDS = 6  # working sets at one strength
 _MOST_STEPS = 200
-_MOST_PREDICTED_MOVES = 2.0  # a prediction adds at most so many times the last move
+_MOST_PREDICTED_MOVES = 2.0  # a prediction adds at most so many times the last move,
+_PREDICTED_SHARE = 0.8  # and only this share of it: moves become shorter
 _FIRST_START = 10.0  # stiffness of the envelopes where nothing is known about errors
 _STIFFEST_START = 1e6
 _LATER_STIFFNESS_SHARE = 1 / 25  # relative to the stiffness that the round before ended with
@@ -190,7 +191,6 @@ class KinkedFollower:
         self._pair = _Pair(b, self._predictions(coef, intercept), dual.sample, np.zeros(0), 0.0)
         self._strength: float | None = None  # of the pair, once it has moved
         self._last: _Move | None = None
-        self._share = 1.0  # of the last move: what a prediction adds
         self._error: float | None = None  # of predictions, in the metric of the rows
 
     def move(self, strength: float, seconds: float) -> Candidate | None:
@@ -235,9 +235,8 @@ class KinkedFollower:
         column = pair.column * (strength / before)
         if last is None:
             return pair._replace(column=column)
-        share = self._share * min(
-            math.log(strength / before) / last.log_ratio, _MOST_PREDICTED_MOVES
-        )
+        moves = min(math.log(strength / before) / last.log_ratio, _MOST_PREDICTED_MOVES)
+        share = _PREDICTED_SHARE * moves
         b, z = pair.b + share * last.b, pair.z + share * last.z
         return _Pair(b, z, pair.sample, column, pair.objective)
 
@@ -262,20 +261,10 @@ class KinkedFollower:
 
     def _remember(self, pair: _Pair, predicted: _Pair, strength: float) -> None:
         """Take the pair, and what its move says about the next one."""
-        last, log_ratio = self._last, 0.0
-        if self._strength is not None:
-            log_ratio = math.log(strength / self._strength)
+        log_ratio = 0.0 if self._strength is None else math.log(strength / self._strength)
         if log_ratio != 0.0:
-            move = _Move(pair.b - self._pair.b, pair.z - self._pair.z, log_ratio)
-            if last is not None:
-                # Squares of the least predictions are zero, those of the largest are infinite.
-                squares = float(self._metric @ (last.z * last.z))
-                along = float((self._metric * last.z) @ move.z) / squares if squares > 0 else 0.0
-                share = along * last.log_ratio / log_ratio
-                self._share = (
-                    min(max(share, 0.0), _MOST_PREDICTED_MOVES) if math.isfinite(share) else 0.0
-                )
-            self._last, self._error = move, self._size(pair.z - predicted.z)
+            self._last = _Move(pair.b - self._pair.b, pair.z - self._pair.z, log_ratio)
+            self._error = self._size(pair.z - predicted.z)
         self._pair, self._strength = pair, strength
 
     def _predictions(self, coef: Vector, intercept: float) -> Vector:
