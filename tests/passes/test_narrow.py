@@ -11,8 +11,7 @@ from rectiline.problems.blocks import LengthBound, NearRows, NextSplit
 from rectiline.rows import TensorRows
 from rectiline.solvers._row_plan import RowPlan
 from rectiline.solvers.rows import _row_run
-from rectiline.solvers.rows._reduced import Frozen
-from rectiline.solvers.rows._second_split import split_again
+from rectiline.solvers.rows._reduced import Frozen, split_again
 
 L = rl.losses
 N, D = 3000, 4

@@ -8,8 +8,8 @@ from reference.oracle import answer, optimum, slack
 
 from rectiline import DualPoint
 from rectiline.problems.proofs import prove
+from rectiline.solvers._arguments import SOLVERS as METHODS
 from rectiline.solvers._base import Budget
-from rectiline.solvers._names import SOLVERS as METHODS
 
 # Every penalty there is, whoever takes it; all tests of a case follow one another, because the
 # answer of the other solver is remembered.

@@ -10,7 +10,7 @@ from reference.oracle import optimum, reference, slack
 
 import rectiline as rl
 from rectiline import ConvergenceWarning
-from rectiline.solvers._names import SOLVERS as METHODS
+from rectiline.solvers._arguments import SOLVERS as METHODS
 
 RUNS = [
     pytest.param(solver, case, id=f"{solver.name}-{case.name}")

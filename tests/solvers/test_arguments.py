@@ -12,7 +12,7 @@ from rectiline.constraints import Box, Nonnegative
 from rectiline.losses import Absolute, Hinge, Pinball
 from rectiline.penalties import L1, Ridge
 from rectiline.solvers import Status
-from rectiline.solvers._names import SOLVERS as METHODS
+from rectiline.solvers._arguments import SOLVERS as METHODS
 
 RNG = np.random.default_rng(21)
 X = RNG.normal(size=(80, 5))

@@ -16,8 +16,8 @@ from rectiline.constraints import LinearInequality
 from rectiline.losses import Absolute, PiecewiseLQ, Pinball
 from rectiline.penalties import ElasticNet, Ridge
 from rectiline.solvers import Progress, Status
+from rectiline.solvers._arguments import SOLVERS as METHODS
 from rectiline.solvers._base import Budget
-from rectiline.solvers._names import SOLVERS as METHODS
 
 RNG = np.random.default_rng(21)
 X = RNG.normal(size=(80, 5))

@@ -16,10 +16,10 @@ from rectiline.losses import Absolute, Hinge, Huber, Pinball, SquaredError
 from rectiline.penalties import L1, Ridge
 from rectiline.problems import DualPoint
 from rectiline.problems.forms import ProblemForm, ReducedForm
+from rectiline.solvers._arguments import SOLVERS
 from rectiline.solvers._base import Budget, RunLimits, Stage, Step, polled
 from rectiline.solvers._best import Best
 from rectiline.solvers._choose import choose, remaining
-from rectiline.solvers._names import SOLVERS
 from rectiline.solvers._run import Run
 from rectiline.solvers._status import warn_about
 

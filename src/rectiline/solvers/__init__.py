@@ -1,5 +1,6 @@
 """Solvers: `solve`, its answer, and the classes whose fields are the options of each solver."""
 
+from rectiline.solvers._arguments import check_name as check_name
 from rectiline.solvers._base import Callback, Progress, Solver
 from rectiline.solvers._base import Candidate as Candidate
 from rectiline.solvers._base import PathFollower as PathFollower
@@ -7,7 +8,6 @@ from rectiline.solvers._base import Session as Session
 from rectiline.solvers._drive import solve
 from rectiline.solvers._family import check_takes_rows as check_takes_rows
 from rectiline.solvers._family import solve_family
-from rectiline.solvers._names import check_name as check_name
 from rectiline.solvers._polish import central_intercept as central_intercept
 from rectiline.solvers._show import GapProgress as GapProgress
 from rectiline.solvers._show import ProgressBar as ProgressBar

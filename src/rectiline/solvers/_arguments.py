@@ -1,9 +1,9 @@
-"""Checks of the arguments that `solve` and `solve_multitask` share."""
+"""Checks of the arguments that `solve` and `solve_multitask` share, and the solvers by name."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from numbers import Integral, Real
 from reprlib import repr as brief
@@ -11,7 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from rectiline.solvers._base import Callback, RunLimits
+from rectiline._suggest import unknown_name
+from rectiline.solvers._base import Callback, RunLimits, Solver
+from rectiline.solvers.generation import Generation
+from rectiline.solvers.interior import Interior
+from rectiline.solvers.newton import Newton, ReducedNewton
+from rectiline.solvers.rehline import Rehline
+from rectiline.solvers.smoothed import Smoothed
 
 
 def checked_limits(
@@ -72,10 +78,7 @@ _OPTIONS: dict[str, tuple[str, Callable[[Any], bool]]] = {
 
 
 def solver_kind(name: str, solvers: Mapping[str, Any], options: dict[str, Any]) -> Any:
-    """Return the class of the named solver, or raise with the names and options that exist."""
-    if name not in solvers:
-        allowed = ", ".join(map(repr, sorted(solvers)))
-        raise ValueError(f"solver={name!r}: must be 'auto' or one of {allowed}.")
+    """Return the class of the named solver, or raise with the options that it has."""
     kind = solvers[name]
     known = [field.name for field in fields(kind)]
     for option in options:
@@ -93,3 +96,41 @@ def solver_kind(name: str, solvers: Mapping[str, Any], options: dict[str, Any]) 
                 f"{field.name}={brief(value)}: must be {' or '.join([told, *others])}."
             )
     return kind
+
+
+# ---- the solvers by name -------------------------------------------------------------------------
+
+
+_KINDS: tuple[type[Solver], ...] = Generation, Interior, Newton, ReducedNewton, Rehline, Smoothed
+SOLVERS: dict[str, type[Solver]] = {kind.name: kind for kind in _KINDS}
+
+# What other libraries call such methods.
+_ALIASES = {
+    "coordinate_descent": "rehline",
+    "fista": "smoothed",
+    "ipm": "interior",
+    "interior_point": "interior",
+    "liblinear": "rehline",
+    "newton_cg": "newton",
+    "simplex": "generation",
+    "ssnal": "newton",
+}
+
+# Names of earlier releases, and what took their places.
+_SUCCESSORS = {
+    "apg": "'bcd'",
+    "apg_joint": "'bcd'",
+    "bcd_plain": "'bcd' with memory=0",
+    "first_order": "'smoothed' for rough answers under L1, or 'generation'",
+    "small_interior": "'interior'",
+    "twofold": "'interior' with digits=32",
+}
+
+
+def check_name(solver: str, names: Sequence[str] = ("auto", "passes", *SOLVERS)) -> None:
+    """Raise ValueError if there is no solver of that name."""
+    if solver in _SUCCESSORS:
+        raise ValueError(f"solver={solver!r} is gone since 0.3.0: use {_SUCCESSORS[solver]}.")
+    if solver not in names:
+        aliases = {other: name for other, name in _ALIASES.items() if name in names}
+        raise ValueError(unknown_name("solver", solver, names, aliases))

@@ -23,10 +23,7 @@ def _finite(part: Any) -> Any:
     if isinstance(part, np.ndarray):
         return part if _core.all_finite(part) else np.where(np.isfinite(part), part, 0.0)
     if isinstance(part, DualPoint):
-        sample, inequality, equality = part.sample, part.inequality, part.equality
-        cleaned = _finite(sample), _finite(inequality), _finite(equality)
-        is_clean = cleaned[0] is sample and cleaned[1] is inequality and cleaned[2] is equality
-        return part if is_clean else DualPoint(*cleaned)
+        return DualPoint(*map(_finite, (part.sample, part.inequality, part.equality)))
     if isinstance(part, list | tuple):
         return type(part)(_finite(one) for one in part)
     return part if part is None or math.isfinite(part) else 0.0

@@ -15,9 +15,9 @@ import numpy as np
 
 from rectiline.exceptions import UnsupportedProblemError
 from rectiline.problems import Problem
+from rectiline.solvers._arguments import SOLVERS
 from rectiline.solvers._base import Solver, Stage
 from rectiline.solvers._facts import Facts
-from rectiline.solvers._names import SOLVERS
 from rectiline.solvers._row_plan import RowPlan
 from rectiline.solvers.generation import Generation
 from rectiline.solvers.interior import Interior

@@ -19,7 +19,7 @@ from rectiline._thread_count import using_threads
 from rectiline.exceptions import UnsupportedProblemError
 from rectiline.problems import DualPoint, InfeasibilityCertificate, Problem
 from rectiline.problems.proofs import balancing_products
-from rectiline.solvers._arguments import checked_limits, solver_kind
+from rectiline.solvers._arguments import SOLVERS, check_name, checked_limits, solver_kind
 from rectiline.solvers._base import Callback, Pair, RunLimits, Session, Stage
 from rectiline.solvers._choose import (
     choose,
@@ -28,7 +28,6 @@ from rectiline.solvers._choose import (
     zero_may_be_optimal,
 )
 from rectiline.solvers._family import check_takes_rows, solve_together
-from rectiline.solvers._names import SOLVERS, check_name
 from rectiline.solvers._polish import POLISH_STAGE, polish_answer
 from rectiline.solvers._run import Run
 from rectiline.solvers._show import showing

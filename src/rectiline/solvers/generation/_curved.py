@@ -3,20 +3,50 @@
 One round: steps of the master until its own gap is closed well enough, then one product with
 all of X, which prices the columns left out and gives the gap of the whole problem. A sorted
 penalty is tested by the dual norm of all columns together.
+
+The master is the proximal method of multipliers on the working set:
+
+    min over b, b0   sum_i f_i(x_i'b + b0) + Omega(b)   subject to   A b + c >= 0,  E b + f = 0
+
+Each f_i is a sum of units with a dual variable ``0 <= a <= cap`` (`CompositeForm.dual_units`),
+so the dual is a box-constrained problem in ``a`` with ``g_i = sum_u sign_u a_u``. Around a
+point (b_k, b0_k, a_k) one outer step minimises over the box
+
+    sum_u (bend a^2 / 2 - lift a)  +  |prox_{s Omega}(b_k - s X'g)|^2 / (2 s)
+        + (b0_k - s0 sum g)^2 / (2 s0)  +  |a - a_k|^2 / (2 r)
+
+by a projected semismooth Newton method and sets ``b = prox_{s Omega}(b_k - s X'g)``, ``b0 =
+b0_k - s0 sum g``. The Newton matrix on the free units is ``s X_F P P'X_F' + s0 1 1' + diag(bend
++ 1/r)``, where the columns of P are the clusters that the prox moves as one; with fewer
+clusters than free units it is inverted by Woodbury. The iterates b have exact zeros and exact
+clusters, because they are points of the prox.
+
+The loop is compiled (`core` `ProximalMultipliers`); here are the scales, the working set and the
+schedule of s and r.
+
+Constraint rows are units without an upper end (equalities without a lower one either) on rows
+of their own. Everything is scaled: columns by their mean length, predictions by the spread of
+y, boxes by the mean.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse as sp
 
-from rectiline._typing import Vector
+from rectiline import _core
+from rectiline._costs import SECONDS_PER_ENTRY_TURNED, SECONDS_PER_ROW_LISTED
+from rectiline._polling import checkpoint
+from rectiline._typing import Indices, Vector
+from rectiline.backends import Design
 from rectiline.problems.forms import CompositeForm, FormPoint
 from rectiline.solvers._base import Budget, Step
-from rectiline.solvers._screening import screened_columns, zero_dual
-from rectiline.solvers.generation._proximal import ProximalMaster
+from rectiline.solvers._screening import screened_columns, spread_of_arguments, zero_dual
+from rectiline.solvers.generation._programs import below, row_norms
 
 _FIRST_COLUMNS = 400
 _MOST_OUTER_STEPS = 60
@@ -171,3 +201,174 @@ def _price(state: CurvedState) -> tuple[float, bool]:
         state.inside[new] = True
         master.set_columns(np.concatenate([master.columns, new]))
     return relative, bool(new.size)
+
+
+# ---- the proximal method of multipliers ----------------------------------------------------------
+
+
+_STEP_GROWTH = 2.0  # of the proximal step after an easy inner problem
+_LARGEST_STEP_GROWTH = 1e7  # in all, relative to the first step
+_MOST_NEWTON_STEPS = 20
+_NEWTON_STEPS_OF_EASY_PROBLEM = 8
+_STEP_REDUCTION = 5.0  # after an inner problem that was not solved
+_NEWTON_STEPS_OF_LOOSE_TOLERANCE = 1  # with so few, the tolerance asked for nothing
+_LEAST_TOLERANCE = 1e-10
+
+
+class ProximalMaster:
+    """The method's state; the working set may grow between calls of `solve`."""
+
+    def __init__(self, form: CompositeForm, typical_cost: float) -> None:
+        self.form = form
+        checkpoint(SECONDS_PER_ROW_LISTED * form.design.n_samples)
+        units, n = form.dual_units, form.design.n_samples
+        squares = form.design.column_squares()
+        self._column_scale = float(np.sqrt(squares.mean())) or 1.0
+        self._argument_scale = spread_of_arguments(form)
+        finite = units.cap[np.isfinite(units.cap)]
+        self._box_scale = float(finite.mean()) if finite.size else float(form.weight.mean())
+        k = form.n_constraints
+        ones = np.ones(k)
+        self._n_rows = n + k
+        self._row = np.concatenate([units.sample, n + np.arange(k)]).astype(np.int64)
+        self._sign = np.concatenate([units.sign, ones])
+        rows = form.problem.terms.region.stacked
+        self._norms = row_norms(rows.design.X)
+        constant = rows.offset * (self._column_scale / self._norms)
+        low = np.where(rows.is_equality, -np.inf, 0.0)
+        cap = units.cap / self._box_scale
+        self._low = np.concatenate([np.where(units.fixed, cap, 0.0), low])
+        self._high = np.concatenate([cap, ones * np.inf])
+        bend = units.bend * (self._box_scale / self._argument_scale)
+        self._method = _core.ProximalMultipliers(
+            self._row,
+            self._sign,
+            self._low,
+            self._high,
+            np.concatenate([units.lift, -constant]) / self._argument_scale,
+            np.concatenate([bend, np.zeros(k)]),
+            self._n_rows,
+            n if form.fit_intercept else 0,
+            1.0 / np.sqrt(n),
+        )
+        self.dual = np.clip(0.5 * np.minimum(self._high, 1.0), self._low, self._high)
+        self.dual[units.cap.size :] = 0.0
+        self.columns = np.zeros(0, dtype=np.intp)
+        self.coef = np.zeros(0)
+        self.scaled_intercept = 0.0
+        cost = typical_cost / (self._column_scale * self._box_scale)
+        self.step = self._first_step = 0.3 * np.sqrt(n) / max(cost, 1e-3 * np.sqrt(n))
+        self.room = self._first_room = 3.0
+        self.tolerance = 1e-1
+
+    @property
+    def work(self) -> float:
+        """Products that the Newton steps have taken."""
+        return self._method.work
+
+    # ---- the working set ---------------------------------------------------------------------
+
+    def set_columns(self, columns: Indices) -> None:
+        """Make `columns` the working set; coefficients of old columns stay."""
+        form = self.form
+        everywhere = np.zeros(form.design.n_features)
+        everywhere[self.columns] = self.coef
+        checkpoint(SECONDS_PER_ENTRY_TURNED * form.design.n_stored * columns.size / everywhere.size)
+        self.coef, self.columns = everywhere[columns], columns
+        self.part = part = form.on_columns(columns)
+        self._pass_penalty(Design(self._scaled_matrix(part)).view)
+        self.step = max(self.step / 8.0, self._first_step)
+        self.room = max(self.room / 8.0, self._first_room)
+
+    def _scaled_matrix(self, part: CompositeForm) -> Any:
+        """Return the columns of the working set, and below them the constraint rows."""
+        whole = part.design.X * (1.0 / self._column_scale)
+        if self._norms.size:
+            rows = sp.csr_array(part.problem.terms.region.stacked.design.X)
+            rows = sp.diags_array(-1.0 / self._norms) @ rows
+            whole = below(whole, rows if sp.issparse(whole) else rows.toarray())
+        if sp.issparse(whole):
+            return sp.csc_array(whole, dtype=np.float64)
+        return np.asfortranarray(whole, dtype=np.float64)
+
+    def _pass_penalty(self, matrix: _core.DesignView) -> None:
+        """Hand matrix and penalty, scaled, to the method."""
+        part, method = self.part, self._method
+        unit = 1.0 / (self._column_scale * self._box_scale)
+        if part.sorted_strengths is not None:
+            method.set_sorted(matrix, part.sorted_strengths * unit)
+        elif part.groups is not None:
+            members = np.concatenate(part.groups).astype(np.int64)
+            ends = np.cumsum([0, *(group.size for group in part.groups)]).astype(np.int64)
+            largest, each = part.group_costs
+            method.set_groups(matrix, members, ends, largest * unit, each * unit)
+        else:
+            columns, back = part.columns, self._column_scale / self._argument_scale
+            lower, upper = columns.lower * back, columns.upper * back
+            method.set_separable(matrix, columns.l1 * unit, lower, upper)
+
+    def start_at(self, coef: Vector, intercept: float, sample: Vector) -> None:
+        """Start from coefficients of all columns, an intercept and slopes of the samples."""
+        units = self.form.dual_units
+        left = sample / self._box_scale
+        # Units are listed outward from the minimum of the loss on each side: fill them in turn.
+        for first, last in _runs(units.sample):
+            u = slice(first, last)
+            i = units.sample[u]
+            part = np.clip(units.sign[u] * left[i], self._low[u], self._high[u])
+            self.dual[u] = part
+            left[i] -= units.sign[u] * part
+        unit = self._column_scale / self._argument_scale
+        self.coef = coef[self.columns] * unit
+        self.scaled_intercept = intercept / self._argument_scale
+
+    # ---- the method --------------------------------------------------------------------------
+
+    def outer(self, budget: Budget) -> None:
+        """Take one step of the proximal method of multipliers."""
+        taken, self.scaled_intercept = self._method.advance(
+            self.dual,
+            self.coef,
+            self.scaled_intercept,
+            self.step,
+            self.room,
+            self.tolerance,
+            _MOST_NEWTON_STEPS,
+            budget.left(),
+        )
+        if taken <= _NEWTON_STEPS_OF_LOOSE_TOLERANCE:  # as good as nothing was asked for
+            self.tolerance = max(0.3 * self.tolerance, _LEAST_TOLERANCE)
+        hard = taken == _MOST_NEWTON_STEPS
+        factor = (
+            _STEP_GROWTH
+            if taken < _NEWTON_STEPS_OF_EASY_PROBLEM
+            else 1.0 / _STEP_REDUCTION
+            if hard
+            else 1.0
+        )
+        self.step = min(self.step * factor, _LARGEST_STEP_GROWTH * self._first_step)
+        self.room = min(self.room * factor, _LARGEST_STEP_GROWTH * self._first_room)
+
+    def _slopes(self) -> Vector:
+        weights: Vector = self._sign * self.dual
+        return np.bincount(self._row, weights, minlength=self._n_rows).astype(np.float64)
+
+    def point(self) -> FormPoint:
+        """Return the current point on the working set, in the form's own units."""
+        n = self.form.design.n_samples
+        g = self._slopes()
+        back = self._argument_scale / self._column_scale
+        norms = self._norms / self._column_scale
+        return FormPoint(
+            self.coef * back,
+            self.scaled_intercept * self._argument_scale,
+            g[:n] * self._box_scale,
+            g[n:] * self._box_scale / norms,
+        )
+
+
+def _runs(sample: Indices) -> list[tuple[int, int]]:
+    """Return stretches in which no sample comes twice."""
+    ends = np.flatnonzero(sample[1:] <= sample[:-1]) + 1
+    starts = [0, *ends.tolist()]
+    return list(zip(starts, [*ends.tolist(), sample.size]))

@@ -20,10 +20,14 @@ from rectiline.problems import Problem
 from rectiline.problems.forms import CompositeForm, EpigraphForm, FormPoint, LinearProgramForm
 from rectiline.solvers._base import Budget, Step
 from rectiline.solvers.generation._curved import CurvedState, advance_curved, start_curved
-from rectiline.solvers.generation._linear import LinearState, advance_linear
+from rectiline.solvers.generation._linear import (
+    LinearState,
+    advance_linear,
+    restart_linear,
+    start_linear,
+)
 from rectiline.solvers.generation._pricing import AtomPricing
 from rectiline.solvers.generation._programs import highs_refusal, is_boxed, is_mostly_zeros
-from rectiline.solvers.generation._start import restart_linear, start_linear
 from rectiline.solvers.interior import Interior, InteriorState
 
 _HOPELESS_STEPS_PER_SAMPLE = 4  # simplex steps after which sign vectors of groups are given up

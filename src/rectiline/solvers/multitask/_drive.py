@@ -12,10 +12,9 @@ from rectiline._thread_count import checked_threads
 from rectiline._typing import Matrix, Vector
 from rectiline.exceptions import InfeasibleError
 from rectiline.problems import Certificate, DualPoint, MultiTaskProblem
-from rectiline.solvers._arguments import checked_limits, solver_kind
+from rectiline.solvers._arguments import check_name, checked_limits, solver_kind
 from rectiline.solvers._base import Callback, Pair, Progress, Stage
 from rectiline.solvers._drive import polish_quietly
-from rectiline.solvers._names import check_not_gone
 from rectiline.solvers._run import Run
 from rectiline.solvers._status import Status, warn_about
 from rectiline.solvers.multitask._blocks import Space
@@ -191,7 +190,7 @@ def _stages(
                 f"solver='auto' takes no solver options; got {', '.join(map(repr, options))}."
             )
         return [Stage(BCD(n_threads=n_threads), "bcd: accelerated block descent")]
-    check_not_gone(solver)
+    check_name(solver, ("auto", *SOLVERS))
     kind = solver_kind(solver, SOLVERS, options)  # it refuses no problem
     return [Stage(kind(**{"n_threads": n_threads, **options}), "asked for by name")]
 

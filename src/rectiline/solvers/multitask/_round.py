@@ -18,10 +18,9 @@ from rectiline._thread_count import checked_threads
 from rectiline._typing import Matrix, Vector
 from rectiline.problems import MultiTaskProblem
 from rectiline.solvers.multitask._blocks import Block, Space
-from rectiline.solvers.multitask._common import joint_step
 from rectiline.solvers.multitask._drive import MultiTaskSolution
 from rectiline.solvers.multitask._held import Held
-from rectiline.solvers.multitask.bcd import make_steps
+from rectiline.solvers.multitask.bcd import joint_step, make_steps
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -23,8 +23,7 @@ from rectiline.problems.blocks import (
 from rectiline.solvers._base import Pair
 from rectiline.solvers._row_plan import RowPlan
 from rectiline.solvers.rows._draw import Sample
-from rectiline.solvers.rows._reduced import Frozen, solve_reduced
-from rectiline.solvers.rows._second_split import SecondSplit, split_again
+from rectiline.solvers.rows._reduced import Frozen, SecondSplit, solve_reduced, split_again
 
 _REACH_REDUCTION, _REACH_GROWTH = 0.3, 3.0  # of the next split, after a good step and after another
 _WIDE_REACH_IN_DEVIATIONS = 3.0  # standard deviations of the sample's answer

@@ -47,7 +47,6 @@ class EvaluatedInPasses:
     """
 
     is_constrained = False  # answers are moved into the constraints before they are evaluated
-    has_linear_term = False
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
@@ -57,11 +56,8 @@ class EvaluatedInPasses:
 
     def zero_pair(self) -> tuple[Vector, float, Any]:
         """Return what to fall back on, about which nothing is known."""
-        return (*self.fallback, self.zero_dual())
-
-    def zero_dual(self) -> Any:
-        """Return slopes at what to fall back on."""
-        return SplitDual(*self.fallback, np.zeros(0, dtype=np.int64), np.zeros(0))
+        nothing = SplitDual(*self.fallback, np.zeros(0, dtype=np.int64), np.zeros(0))
+        return (*self.fallback, nothing)
 
     def note(self, coef: Vector, certificate: Certificate) -> None:
         """Take what a pass has proved about coefficients."""
