@@ -25,8 +25,8 @@ from rectiline.solvers.newton import KinkedFollower as KinkedFollower
 from rectiline.solvers.newton import Newton, ReducedNewton
 from rectiline.solvers.newton import NewtonFollower as NewtonFollower
 from rectiline.solvers.rehline import Rehline
-from rectiline.solvers.rows import RowSample as RowSample
-from rectiline.solvers.rows import draw_rows as draw_rows
+from rectiline.solvers.rows._draw import RowSample as RowSample
+from rectiline.solvers.rows._draw import draw_rows as draw_rows
 
 __all__ = [
     "Callback",

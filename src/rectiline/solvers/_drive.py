@@ -34,7 +34,7 @@ from rectiline.solvers._show import showing
 from rectiline.solvers._solution import Solution, answer_of
 from rectiline.solvers._status import Status, warn_about
 from rectiline.solvers._threads import limited_threads
-from rectiline.solvers.rows import RowsTrial
+from rectiline.solvers.rows.solver import RowsTrial
 
 _BALANCING_PASSES = 6  # over the free columns in one certificate
 _LOOSEST_TOLERANCE = 0.5  # every solved pair meets it

@@ -17,13 +17,8 @@ from rectiline.solvers._base import Callback, RunLimits, Stage
 from rectiline.solvers._run import Run
 from rectiline.solvers._solution import Solution, answer_of
 from rectiline.solvers._status import Status, warn_about
-from rectiline.solvers.rows import (
-    Checkpoint,
-    EvaluatedInPasses,
-    RowGroup,
-    Rows,
-    evaluated_answers,
-)
+from rectiline.solvers.rows._resume import Checkpoint, evaluated_answers
+from rectiline.solvers.rows.solver import EvaluatedInPasses, RowGroup, Rows
 
 
 def check_takes_rows(solver: str, options: Mapping[str, Any]) -> None:

@@ -19,8 +19,6 @@ from rectiline.problems import Certificate, Problem
 from rectiline.problems.forms import FormPoint, RectifiedForm
 from rectiline.solvers._base import Budget, Step
 
-__all__ = ["Rehline"]
-
 # Share of the mean squared row length that the intercept's multiplier step gets.
 _LEAST_INTERCEPT_STEP_SHARE = 0.1  # relative to the mean squared norm of a row
 _COLUMNS_TO_ACCELERATE = 1000

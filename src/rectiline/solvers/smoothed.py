@@ -31,8 +31,6 @@ from rectiline.problems.forms import CompositeForm, FormPoint
 from rectiline.solvers._base import Budget, Step
 from rectiline.solvers._screening import largest, spread_of_arguments, zero_dual
 
-__all__ = ["Smoothed"]
-
 _FIRST_COLUMNS = 200
 _LEAST_FIRST_RATIO = 0.5  # slope at zero over strength that a first column must have
 _JOINING_RATIO = 0.9  # slope over strength from which on a column joins with the violated ones

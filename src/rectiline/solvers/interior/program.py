@@ -25,8 +25,6 @@ from rectiline.solvers.interior.scaling import Samples, Scales, measure
 
 Indices = NDArray[np.int64]
 
-__all__ = ["UnitProgram", "build"]
-
 # Stiffness of a free multiplier. Its row is met up to this much times the move of the multiplier,
 # so the next step meets it to the square. On other rows it keeps weights from being too large.
 _STIFFNESS = 1e-9

@@ -16,8 +16,6 @@ from rectiline._typing import Indices, Matrix, Vector
 from rectiline.backends import Design
 from rectiline.problems.forms import EpigraphForm
 
-__all__ = ["BoxedRows", "DataRows", "ProgramRows", "opposites", "scaled"]
-
 _DENSE_SHARE_OF_ENTRIES, _MOST_DENSE_ENTRIES = 0.1, 2e7  # rows within both limits become an array
 
 

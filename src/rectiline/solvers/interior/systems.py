@@ -32,8 +32,6 @@ from rectiline.solvers.interior.rows import DataRows
 
 Solved = tuple[Vector, Vector | None]
 
-__all__ = ["DenseColumns", "DenseRows", "FactorError", "add_square", "cholesky"]
-
 _LARGEST_PROXIMAL = 1e-2  # beyond this a system that cannot be factorised is given up
 # Columns with a smaller share of the usual diagonal are kept explicit.
 _EXPLICIT_DIAGONAL_SHARE = 1e-2

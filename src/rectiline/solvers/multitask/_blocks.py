@@ -122,20 +122,16 @@ class TaskSteps:
     def step(self, near: Block, held: Held, start: Matrix | None, gap: float) -> Block:
         """Return the minimiser to an absolute gap of about `gap`, starting from `near`."""
         share = gap / self.problem.n_tasks
-
-        def one(t: int) -> Answer:
-            begin = None if start is None else np.ascontiguousarray(start[:, t])
-            if near.dual is not None:
-                exact = settle(self.problem.tasks[t], near.of_task(t), held, begin, share)
-                if exact is not None:
-                    return exact
-            return self._solve(t, near, held, begin, share)
-
         block = Block.zeros(self.problem.n_features, self.problem.n_tasks)
         coef, intercept = block.coef, block.intercept
 
         def fill(t: int) -> DualPoint:
-            coef[:, t], intercept[t], dual = one(t)
+            begin = None if start is None else np.ascontiguousarray(start[:, t])
+            found = None
+            if near.dual is not None:
+                found = settle(self.problem.tasks[t], near.of_task(t), held, begin, share)
+            found = found or self._solve(t, near, held, begin, share)
+            coef[:, t], intercept[t], dual = found
             return dual
 
         duals = in_threads(self.n_threads, fill, range(self.problem.n_tasks))

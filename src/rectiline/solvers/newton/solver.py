@@ -34,8 +34,6 @@ from rectiline.solvers.newton._model import (
     row_lengths,
 )
 
-__all__ = ["Newton", "ReducedNewton"]
-
 _FAST = Schedule(start=10.0, factor=5.0, inner_steps=40)  # many more rows than columns
 _CAREFUL = Schedule(start=1.0, factor=3.0, inner_steps=15)
 _WARM_STIFFNESS_FACTOR = 30.0  # on the first stiffness of a schedule
