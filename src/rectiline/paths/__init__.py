@@ -1,9 +1,8 @@
 """Many problems in a row: strengths of a penalty, from the strongest down."""
 
 from rectiline.paths._adaptive import adaptive_weights
-from rectiline.paths._grid import default_strengths
 from rectiline.paths._largest import largest_strength
-from rectiline.paths._path import Path, path
+from rectiline.paths._path import Path, default_strengths, path
 from rectiline.paths._threads import FairShares as FairShares
 from rectiline.paths._threads import in_threads as in_threads
 

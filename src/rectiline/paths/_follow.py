@@ -8,7 +8,7 @@ here depends on the problem, the strengths and the options alone.
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -36,7 +36,7 @@ _MOST_MISSED = 2  # strengths that the follower may leave to `solve`,
 _STRENGTHS_PER_MISS = 4  # plus one for so many strengths
 _FOLLOWERS: tuple[type[KinkedFollower] | type[NewtonFollower], ...]
 _FOLLOWERS = KinkedFollower, NewtonFollower  # the first that accepts a problem follows it
-_OPTIONS = {"solver", "tol", "max_iter", "random_state", "n_threads"}
+_OPTIONS = {"solver", "tol", "max_iter", "random_state", "n_threads"}  # a follower heeds them
 
 
 class PathRun:
@@ -98,7 +98,8 @@ class PathRun:
         """Make a follower, if the options leave the choice and it can be expected to save time."""
         if self._grid.size - len(self._solutions) <= 1 or self._deadline.is_late:
             return
-        if not _leaves_the_choice(self._options):
+        is_open = self._options.get("solver", "auto") == "auto" and set(self._options) <= _OPTIONS
+        if not is_open or self._options.get("max_iter") is not None:
             return
         first = self._at(self._grid[len(self._solutions)])
         kind = next((one for one in _FOLLOWERS if one.accepts(first, self._tol)), None)
@@ -146,8 +147,7 @@ class PathRun:
             warm_start=near,
             time_limit=self._deadline.remaining,
             session=self._session,
-            # `solve` refuses what is not callable.
-            callback=self._report if callable(self._callback) else self._callback,
+            callback=None if self._callback is None else self._report,
             **self._options,
         )
         self._accept(found)
@@ -159,7 +159,7 @@ class PathRun:
         self._latest, proof = solution, solution.certificate
         self._is_over |= solution.status in (Status.INFEASIBLE, Status.STOPPED)
         is_new = solution.infeasibility is None and proof is not self._reported
-        if callable(self._callback) and is_new:
+        if self._callback is not None and is_new:
             self._report(Progress(solution.solver, solution.n_iter, solution.seconds, proof))
 
     def _report(self, progress: Any) -> bool:
@@ -200,12 +200,3 @@ def certified(problem: Problem, one: Candidate, tol: float, name: str, reason: s
         reason=reason,
         history=(Progress(name, one.n_iter, spent, certificate),),
     )
-
-
-def _leaves_the_choice(options: Mapping[str, Any]) -> bool:
-    """Return whether the options leave the method open; wrong ones are reported by `solve`."""
-    tol = options.get("tol", 1e-6)
-    seed = options.get("random_state", 0)
-    plain = options.get("solver", "auto") == "auto" and options.get("max_iter") is None
-    known = set(options) <= _OPTIONS and isinstance(tol, float) and 0 < tol < 1
-    return plain and known and isinstance(seed, int) and 0 <= seed < 2**32

@@ -1,6 +1,7 @@
 """Solvers: `solve`, its answer, and the classes whose fields are the options of each solver."""
 
 from rectiline.solvers._arguments import check_name as check_name
+from rectiline.solvers._arguments import checked_limits as checked_limits
 from rectiline.solvers._base import Callback, Progress, Solver
 from rectiline.solvers._base import Candidate as Candidate
 from rectiline.solvers._base import PathFollower as PathFollower
