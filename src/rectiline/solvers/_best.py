@@ -135,10 +135,6 @@ class Best:
             self.certificate, self.pair = sharp, (coef, intercept, dual)
         return bool(plain.limited_by_rounding(self.tol))
 
-    def clear(self) -> None:
-        """Start again without a pair."""
-        self.__init__(self._problem, self.tol)  # type: ignore[misc]
-
 
 def _rank(certificate: Certificate) -> tuple[bool, float, float]:
     """Feasible points first, then whichever of gap and violation is worse.

@@ -251,11 +251,11 @@ def _without_a_solver(
             return Status.SOLVED
     if solver == "auto" and run.best.pair is None and zero_may_be_optimal(problem):
         coef, intercept, slopes = problem.zero_pair()
-        run.best.keep(coef, intercept, slopes, first.method.name)
-        if run.verdict(tol) is Status.SOLVED:
+        proof = problem.prove(coef, intercept, slopes, tol)
+        if proof.certificate.holds(tol):  # otherwise they are no point to start from
+            run.best.keep(coef, intercept, slopes, first.method.name, lambda *_: proof)
             run.reasons.append("zero coefficients are already certified")
             return Status.SOLVED
-        run.best.clear()  # they are no point to start from
     return None
 
 
