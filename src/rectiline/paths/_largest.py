@@ -37,8 +37,7 @@ from rectiline.problems.intercepts import best_shift
 from rectiline.solvers import Generation, Newton, Session, Solution, limited_threads, solve
 
 _MOST_STEPS = 12
-_START_SHARE, _START_SHARE_WIDE = 0.1, 0.6  # of the first upper bound, where the ascent starts
-_COLUMNS_PER_SAMPLE_AT_KNOT = 4  # X counts as wide from here on
+_START_SHARE = 0.6  # of the first upper bound, where the ascent starts
 _STEP_DOWN_FACTOR = 0.01  # to the next strength where zeros were optimal
 _ROWS_PER_COLUMN_FOR_NEWTON = 4  # its rough steps pay from here on
 _ROUGH_TOL, _EXACT_TOL = 1e-2, 3e-11
@@ -178,8 +177,7 @@ class _Bounds:
         if not (self.open.size or has_rows) or self.upper <= self.nothing:
             return
         problem, d = self.problem, self.problem.n_features
-        is_wide = d >= _COLUMNS_PER_SAMPLE_AT_KNOT * self.open.size
-        strength = (_START_SHARE_WIDE if is_wide else _START_SHARE) * self.upper
+        strength = _START_SHARE * self.upper
         is_long = _ROWS_PER_COLUMN_FOR_NEWTON * d <= problem.n_samples
         exact = ("generation" if Generation.refuses(problem) is None else "auto"), _EXACT_TOL
         if problem.design.n_stored < _DENSITY_FOR_PIVOTS * problem.n_samples * d:

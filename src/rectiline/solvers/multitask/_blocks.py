@@ -111,7 +111,7 @@ class TaskSteps:
     """Minimise ``sum_t loss_t(u_t, b_t) + (strength/2) (u_t - start_t)' S^-1 (u_t - start_t)``.
 
     One rectified program per task, from its last answer: linear equations if the rows keep their
-    places (`_settle`), else `rectiline.solve`. `clock` is that of the whole solve.
+    places (`settle`), else `rectiline.solve`. `clock` is that of the whole solve.
     """
 
     problem: MultiTaskProblem

@@ -1,6 +1,6 @@
 """`passes`: many rows, in memory or in blocks, in a few passes over them.
 
-1. Draw a sample and solve on it; its sampling error says how far the answer may be (`_reach`).
+1. Draw a sample and solve on it; its sampling error says how far the answer may be (`_start`).
 2. First pass: split. Rows farther than that from every knot of their loss are frozen on their
    piece: together they are one linear and one quadratic term. The others are kept.
 3. Solve the reduced problem: kept rows, that term, penalty and constraints (`_reduced`).
@@ -8,7 +8,7 @@
    the certificate refuses the answer, go on with 3.
 
 A burst is such a round: one pass, two at first. Several problems on the same rows (a family) share
-their passes: each block is read once for all of them (`_group`).
+their passes: each block is read once for all of them (`RowGroup`).
 
 Each problem has a run of the driver of its own; the first of them that goes on makes the next round
 of passes for all. A pass evaluates an answer and splits the rows around it at once, so the driver
