@@ -16,7 +16,7 @@ from rectiline.losses import Absolute, Pinball, SquaredError
 from rectiline.problems import DualPoint
 from rectiline.problems.proof import _balance
 from rectiline.problems.proof._balance import (
-    ConstraintMultipliers,
+    Movable,
     balance_free_columns,
     balanced_on,
     exact_moves,
@@ -106,7 +106,7 @@ def test_exact_multipliers_of_constraints_exist_within_the_bound():
         u = np.concatenate([point.sample, point.inequality[:1], point.equality])
         miss = Z.T @ exact(u)
         moves = exact_moves(problem, point, columns, np.abs(miss.astype(float)) * (1 + 1e-15))
-        both = ConstraintMultipliers.of(problem, point, columns)
+        both = Movable.of(problem, point, columns)
         rows, by = np.append(moves.rows, [70, 71]), np.append(moves.by, moves.constraints[[0, 2]])
         scale = np.append(np.ones(70), both.scale)
         room = np.minimum(both.multipliers - both.low, both.high - both.multipliers) * scale

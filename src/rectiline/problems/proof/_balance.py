@@ -126,74 +126,76 @@ def balance_free_columns(
     )
 
 
-class ConstraintMultipliers(NamedTuple):
-    """Samples and the constraint rows in use as one design, whose multipliers move together.
+class Movable(NamedTuple):
+    """Multipliers that move together to balance some columns: of samples and of constraint rows.
+
+    Multipliers of constraint rows may be large beside what samples add to q on such a column, so
+    that their rounding alone leaves more than samples can balance at a small price. Those in use
+    are listed after the samples unless there are too many entries, as rows with the other sign that
+    are scaled by powers of two to multipliers of the size of the samples'. They move by at most
+    their own size, samples then by at most that of the largest one.
 
     Attributes
     ----------
-    part : Design
-        The columns to balance, the one of the intercept included. Constraint rows are negative, and
-        scaled by powers of two to multipliers of the size of the samples'.
+    design : Design
+        Has a row for each multiplier: X, or the columns to balance of X and of constraint rows,
+        with that of the intercept last.
+    columns : ndarray of int
+        Columns of the design to balance.
+    intercept : bool
+        Whether the sum of the multipliers is to be balanced besides.
+    multipliers, low, high : ndarray
+        Multipliers and boxes.
     places : ndarray of int
         Which constraint rows follow the samples.
     scale : ndarray
         What their multipliers are divided by.
-    multipliers, low, high : ndarray
-        Multipliers and boxes. Those of constraint rows move by at most their own size, those of
-        samples by at most that of the largest one.
     """
 
-    part: Design
-    places: Indices
-    scale: Vector
+    design: Design
+    columns: Indices
+    intercept: bool
     multipliers: Vector
     low: Vector
     high: Vector
+    places: Indices = _NO_COLUMNS
+    scale: Vector = np.zeros(0)
 
     @classmethod
-    def of(
-        cls, problem: Problem, point: DualPoint, columns: Indices
-    ) -> ConstraintMultipliers | None:
-        """Return the rows for some columns, or None without constraint rows or for many entries."""
-        region, design = problem.terms.region, problem.design
-        dual = point.constraints
-        places, largest = np.flatnonzero(dual), float(np.max(np.abs(point.sample), initial=0.0))
-        is_small = (design.n_samples + places.size) * columns.size <= _ENTRIES_TO_STAY_SPARSE
-        if not (places.size and columns.size and largest > 0.0 and is_small):
-            return None
+    def of(cls, problem: Problem, point: DualPoint, columns: Indices) -> Movable:
+        """Return what can move at a dual point."""
+        design, sample, (low, high) = problem.design, point.sample, problem.dual_boxes
+        n, k, intercept = sample.size, columns.size, problem.fit_intercept
+        alone = cls(design, columns, intercept, sample, low, high)
+        if not (k and problem.terms.region.has_rows):
+            return alone
+        dual, largest = point.constraints, float(np.abs(sample).max(initial=0.0))
+        places = dual.nonzero()[0]
+        if not places.size or largest == 0.0 or (n + places.size) * k > _ENTRIES_TO_STAY_SPARSE:
+            return alone
         # Rounded down: the method moves rows with the most room, and these are to be among them.
-        scale = np.exp2(np.clip(np.floor(np.log2(np.abs(dual[places]) / largest)), -40.0, 40.0))
-        own = scale[:, None] * Design(region.stacked.design.X[places]).dense_columns(columns)
-        Z = np.vstack([design.dense_columns(columns), -own])
-        if problem.fit_intercept:
-            Z = np.column_stack([Z, np.arange(Z.shape[0]) < design.n_samples])
-        u = np.append(point.sample, dual[places] / scale)
-        room = np.append(np.full(design.n_samples, largest), np.abs(dual[places] / scale))
-        low, high = u - room, u + room
-        low[: design.n_samples] = np.maximum(low[: design.n_samples], problem.dual_boxes[0])
-        high[: design.n_samples] = np.minimum(high[: design.n_samples], problem.dual_boxes[1])
-        return cls(Design(Z), places, scale, u, low, high)
+        power = np.frexp(dual[places] / largest)[1] - 1
+        scale = np.ldexp(1.0, np.minimum(np.maximum(power, -40), 40))
+        rows = Design(problem.terms.region.stacked.design.X[places]).dense_columns(columns)
+        Z = np.zeros((n + places.size, k + intercept))
+        Z[:n, :k] = design.dense_columns(columns)
+        Z[n:, :k] = -scale[:, None] * rows
+        Z[:n, k:] = 1.0
+        own = dual[places] / scale
+        u, room = np.concatenate([sample, own]), np.concatenate([np.full(n, largest), abs(own)])
+        ends = u - room, u + room
+        np.maximum(ends[0][:n], low, out=ends[0][:n])
+        np.minimum(ends[1][:n], high, out=ends[1][:n])
+        return cls(Design(Z), np.arange(k + intercept), False, u, *ends, places, scale)
 
-    def placed(self, point: DualPoint, moved: Vector) -> DualPoint:
-        """Return the dual point with moved multipliers."""
-        n, m = point.sample.size, point.inequality.size
-        dual = point.constraints
-        dual[self.places] = self.scale * moved[n:]
-        return DualPoint(moved[:n].copy(), dual[:m], dual[m:])
-
-    def exact_moves(self, problem: Problem, left: Vector) -> Moves | None:
-        """Return bounds on the moves of samples and constraint rows for an exact balance."""
-        view, n = self.part.view, problem.n_samples
-        found = _core.exact_moves(view, view, False, *self[3:], left)
-        if found is None:
-            return None
-        rows, by, _ = found
-        stacked, is_own = problem.terms.region.stacked.design.X, rows >= n
-        moved = np.zeros(stacked.shape[0])
-        moved[self.places[rows[is_own] - n]] = self.scale[rows[is_own] - n] * by[is_own]
-        rows, by = rows[~is_own], by[~is_own]
-        change = abs(problem.design.by_rows.X[rows]).T @ by + abs(stacked).T @ moved
-        return Moves(rows, by, change * (1 + gamma(rows.size + moved.size)), moved)
+    def moved(self, point: DualPoint, target: Vector, target_size: Vector) -> DualPoint:
+        """Return the dual point moved until the columns add up to `target`, nearly."""
+        found, _ = balance_free_columns(*self[:6], target, target_size)
+        if not self.places.size:
+            return replace(point, sample=found)
+        n, m, dual = point.sample.size, point.inequality.size, point.constraints
+        dual[self.places] = self.scale * found[n:]
+        return DualPoint(found[:n].copy(), dual[:m], dual[m:])
 
 
 def balanced_on(
@@ -203,13 +205,8 @@ def balanced_on(
     frozen: FrozenRows | None = None,
     wanted: Vector | float = 0.0,
 ) -> DualPoint:
-    """Return the dual point moved so that q is nearly `wanted` on some columns.
-
-    Multipliers of constraint rows move as those of samples do. They may be large beside what
-    samples add to q on such a column, so that their rounding alone leaves more than samples can
-    balance at a small price.
-    """
-    k, region = columns.size, problem.terms.region
+    """Return the dual point moved so that q is nearly `wanted` on some columns."""
+    k, region, movable = columns.size, problem.terms.region, Movable.of(problem, point, columns)
     target, size = np.zeros((2, k + problem.fit_intercept))
     target[:k] = -wanted
     if frozen is not None:
@@ -217,22 +214,12 @@ def balanced_on(
         size[:k] += frozen.gradient_size[columns]
         if problem.fit_intercept:
             target[-1], size[-1] = -frozen.total, frozen.total_size
-    both = ConstraintMultipliers.of(problem, point, columns)
-    if both is not None:
-        every = np.arange(both.part.n_features)
-        moved, _ = balance_free_columns(both.part, every, False, *both[3:], target, size)
-        point = both.placed(point, moved)
-    else:
-        if region.has_rows:
-            target[:k] += np.asarray(region.combined(point))[columns]
-            size[:k] += region.combined_size(point)[columns]
-        if not (point.sample.any() or target.any()):
-            return point  # nothing to move
-        low, high = problem.dual_boxes
-        sample, _ = balance_free_columns(
-            problem.design, columns, problem.fit_intercept, point.sample, low, high, target, size
-        )
-        point = replace(point, sample=sample)
+    if region.has_rows and not movable.places.size:
+        target[:k] += np.asarray(region.combined(point))[columns]
+        size[:k] += region.combined_size(point)[columns]
+    if not (point.sample.any() or target.any()):
+        return point  # nothing to move
+    point = movable.moved(point, target, size)
     problem.rows.clip(point.sample)  # exactly into the boxes
     return point
 
@@ -288,18 +275,24 @@ def exact_moves(problem: Problem, point: DualPoint, columns: Indices, left: Vect
     -------
     Moves, or None if no such move could be shown to exist.
     """
-    both = ConstraintMultipliers.of(problem, point, columns)
-    if both is not None:
-        return both.exact_moves(problem, left)
-    design, boxes, sample = problem.design, problem.dual_boxes, point.sample
-    part = free_part(design, columns)
-    if part is None or not part.is_sparse:
-        free = None if part is None else part.view
-        found = _core.exact_moves(design.view, free, problem.fit_intercept, sample, *boxes, left)
+    movable, n = Movable.of(problem, point, columns), problem.n_samples
+    design, intercept, boxes = movable.design, movable.intercept, movable[3:6]
+    part = free_part(design, movable.columns)
+    if part is not None and part.is_sparse:
+        found = SparseNormalSystem.of(part, intercept).exact_moves(*boxes, left)
+        if found is None:
+            return None
+        rows, by, norm = found
+        return Moves(rows, by, design.norm_bounds.columns * (norm * _UP))
+    found = _core.exact_moves(
+        design.view, None if part is None else part.view, intercept, *boxes, left
+    )
+    if found is None or not movable.places.size:
         return None if found is None else Moves(*found)
-    system = SparseNormalSystem.of(part, problem.fit_intercept)
-    moves = system.exact_moves(sample, *boxes, left)
-    if moves is None:
-        return None
-    rows, by, norm = moves
-    return Moves(rows, by, design.norm_bounds.columns * (norm * _UP))
+    rows, by, _ = found
+    stacked, own = problem.terms.region.stacked.design.X, rows[rows >= n] - n
+    moved = np.zeros(stacked.shape[0])
+    moved[movable.places[own]] = movable.scale[own] * by[rows >= n]
+    rows, by = rows[rows < n], by[rows < n]
+    change = abs(problem.design.by_rows.X[rows]).T @ by + abs(stacked).T @ moved
+    return Moves(rows, by, change * (1 + gamma(rows.size + moved.size)), moved)
