@@ -6,7 +6,7 @@ import pytest
 from rectiline import losses
 from rectiline.penalties import Ridge, SharedSubspace
 from rectiline.problems import DualPoint, MultiTaskProblem, Problem
-from rectiline.problems._common_part import balance_common_part
+from rectiline.problems.proof._tasks import balance_common_part
 from rectiline.problems.proofs import prove_tasks
 from rectiline.solvers.multitask import solve_multitask
 

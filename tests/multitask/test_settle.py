@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from rectiline import constraints, losses
 from rectiline.penalties import SharedSubspace, Subspace
 from rectiline.problems import DualPoint, MultiTaskProblem
-from rectiline.problems._task_pieces import Pieces
+from rectiline.problems._task import Pieces
 from rectiline.solvers import solve
 from rectiline.solvers.multitask._held import Held, settle
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from reference_methods.weights_by_medians import weights_by_medians
 
-from rectiline.penalties._spectrum import weights_by_sorting
+from rectiline.penalties._shared_subspace import weights_by_sorting
 
 BOTH = pytest.mark.parametrize("search", [weights_by_sorting, weights_by_medians])
 

@@ -8,7 +8,7 @@ import rectiline as rl
 from rectiline import _core
 from rectiline._thread_count import using_threads
 from rectiline.backends import Design
-from rectiline.problems._inputs import curve_arrays
+from rectiline.problems._samples import curve_arrays
 from rectiline.problems.blocks import LengthBound, NextSplit
 
 LOSSES = [

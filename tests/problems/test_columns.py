@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from rectiline import _core
-from rectiline.problems._columns import Columns
+from rectiline.problems._terms import Columns
 
 INTERVALS = [(-np.inf, np.inf), (0, np.inf), (-np.inf, 0.5), (-1, 2), (0.5, 3), (1, 1), (-2, -1)]
 KINDS = list(itertools.product([0.0, 0.7], [0.0, 0.4], INTERVALS))

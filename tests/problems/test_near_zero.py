@@ -62,7 +62,7 @@ def test_no_linear_program_where_there_is_room(monkeypatch):
 def test_rows_that_cannot_be_met_exactly_end_the_repair():
     A = np.array([[1.0, 1.0], [1.0, 1.0 + 1e-9]])
     rows = rl.constraints.ConstraintRows.make(2, E=A, f=np.array([-1.0, -1.0]))
-    moved = rl.problems._repair.move_into_constraints(
+    moved = rl.problems._feasibility.move_into_constraints(
         np.zeros(2), rows, _region.Region(rows).stacked
     )
     assert np.abs(A @ moved - 1.0).max() <= 1e-12

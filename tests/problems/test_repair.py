@@ -10,8 +10,8 @@ from rectiline.backends import as_design
 from rectiline.constraints import ConstraintRows, LinearEquality
 from rectiline.losses import Absolute, Hinge, PiecewiseLQ, SquaredError
 from rectiline.penalties import L1
+from rectiline.problems._feasibility import move_into_constraints
 from rectiline.problems._region import Region
-from rectiline.problems._repair import move_into_constraints
 from rectiline.problems.proof._balance import balance_free_columns
 
 RNG = np.random.default_rng(8)

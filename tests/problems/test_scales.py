@@ -7,7 +7,7 @@ from random_problems import random_problem
 
 import rectiline as rl
 from rectiline.constraints import LinearInequality
-from rectiline.problems._columns import Columns
+from rectiline.problems._terms import Columns
 
 
 def upper_median(values):

@@ -21,9 +21,8 @@ from rectiline.penalties import Fused, Penalty, Ridge
 from rectiline.penalties import get as get_penalty
 from rectiline.problems._block_samples import BlockSamples, Encoding
 from rectiline.problems._data import BlockData, Data
-from rectiline.problems._inputs import checked_losses
 from rectiline.problems._region import Region
-from rectiline.problems._samples import Samples
+from rectiline.problems._samples import Samples, checked_losses
 from rectiline.problems._terms import Terms
 from rectiline.rows import RowBlocks
 

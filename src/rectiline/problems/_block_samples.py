@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rectiline.losses import Loss
-from rectiline.problems._inputs import checked_losses, checked_other_loss
-from rectiline.problems._samples import Samples
+from rectiline.problems._samples import Samples, checked_losses, checked_other_loss
 from rectiline.rows import Block, RowBlocks
 
 _LABELS_SHOWN = 5

@@ -17,11 +17,10 @@ from rectiline.losses import Loss
 from rectiline.penalties import Penalty
 from rectiline.problems._block_samples import BlockSamples
 from rectiline.problems._certificate import DualPoint
-from rectiline.problems._columns import Columns
 from rectiline.problems._data import BlockData, Data
 from rectiline.problems._feasibility import Feasibility
 from rectiline.problems._samples import Samples
-from rectiline.problems._terms import PenaltyTerms, Terms
+from rectiline.problems._terms import Columns, PenaltyTerms, Terms
 from rectiline.rows import RowBlocks
 
 

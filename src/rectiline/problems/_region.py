@@ -20,9 +20,9 @@ from rectiline.problems._feasibility import (
     Feasibility,
     StackedRows,
     check_feasibility,
+    move_into_constraints,
     point_by_least_squares,
 )
-from rectiline.problems._repair import move_into_constraints
 
 _MOST_COLUMNS = 2_000  # up to which a feasible point is found by matrices of this order
 # Relative violation up to which moved coefficients satisfy the constraints.

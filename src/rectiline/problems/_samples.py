@@ -17,15 +17,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from rectiline import _core
 from rectiline._lazy import FieldsAlone, cached_property
-from rectiline._typing import Indices, Vector
-from rectiline.losses import LinearTerm, Loss
-from rectiline.problems._inputs import (
-    checked_index,
-    checked_losses,
-    checked_other_loss,
-    checked_weight,
-    row_functions,
-)
+from rectiline._numbers import real_array
+from rectiline._typing import Indices, Mask, Vector
+from rectiline.losses import LinearTerm, Loss, PLQCurve
+from rectiline.losses import get as get_loss
 from rectiline.rows import Block
 
 _SHARP_BEND = 0.05  # widest bend, in units of the arguments' scale, that is treated as a kink
@@ -94,7 +89,7 @@ class Samples(FieldsAlone):
         part = self.take(rows)
         return part.with_weight(part.weight if sample_weight is None else sample_weight)
 
-    def take(self, rows: Indices | slice) -> Samples:
+    def take(self, rows: Indices | Mask | slice) -> Samples:
         """Return some of the samples, which may all have no weight."""
         return replace(
             self,
@@ -135,7 +130,19 @@ class Samples(FieldsAlone):
     @cached_property
     def rows(self) -> _core.RowFunctions:
         """The functions f_i for the compiled core."""
-        return row_functions(self.losses, self.index, self.direction, self.offset, self.weight)
+        curves = [curve_arrays(one) for one in self.losses]
+        return _core.RowFunctions(curves, self.direction, self.offset, self.weight, self.index)
+
+    @cached_property
+    def by_loss(self) -> list[tuple[PLQCurve, Indices | slice]]:
+        """The curves of the losses, each with the samples that have it."""
+        if self.index is None:
+            return [(self.losses[0].curve, slice(None))]
+        return [(one.curve, np.flatnonzero(self.index == k)) for k, one in enumerate(self.losses)]
+
+    def each(self, values: Sequence[Any]) -> Any:
+        """Return what belongs to the loss of every sample, given what belongs to every loss."""
+        return np.array(values)[0 if self.index is None else self.index]
 
     @cached_property
     def total_weight(self) -> float:
@@ -165,14 +172,12 @@ class Samples(FieldsAlone):
         values = [float(one.curve.minimum()[1]) for one in self.losses]
         if not any(values):
             return 0.0
-        least = values[0] if self.index is None else np.array(values)[self.index]
-        return float(np.sum(self.weight * least))
+        return float(np.sum(self.weight * self.each(values)))
 
     @cached_property
     def dual_boxes(self) -> tuple[Vector, Vector]:
         """Range of slopes of each sample's weighted loss in its prediction."""
-        ends = np.array([one.curve.domain() for one in self.losses])
-        least, most = ends[0 if self.index is None else self.index].T
+        least, most = self.each([one.curve.domain() for one in self.losses]).T
         up, unused = self.direction > 0, self.weight == 0
         with np.errstate(invalid="ignore"):  # a weight of zero times an open end
             low = self.weight * np.where(up, least, -most)
@@ -220,3 +225,66 @@ class Samples(FieldsAlone):
 def _upper_median(values: Vector) -> float:
     """Return the median, or the larger of the two in the middle."""
     return float(np.partition(values, values.size // 2)[values.size // 2])
+
+
+def checked_losses(loss: Any, loss_index: ArrayLike | None) -> tuple[Loss, ...]:
+    """Return the losses as a tuple: one, or several of one kind with an index."""
+    if loss_index is None:
+        return (get_loss(loss),)
+    listed = isinstance(loss, Sequence) and not isinstance(loss, str)
+    several = tuple(get_loss(one) for one in (loss if listed else (loss,)))
+    if not several:
+        raise TypeError("loss must hold at least one Loss when loss_index is given; got none.")
+    kinds = sorted({one.of for one in several})
+    if len(kinds) > 1 or len(several) > 256:
+        raise ValueError(
+            f"loss must hold at most 256 losses of one kind; got {len(several)} of {kinds}."
+        )
+    return several
+
+
+def checked_other_loss(before: Loss, loss: Any) -> tuple[Loss, ...]:
+    """Return a loss of the same kind as the one before, which targets were encoded for."""
+    losses = checked_losses(loss, None)
+    if losses[0].of != before.of:
+        raise ValueError(f"loss must be of the {before.of}, as {before!r} is; got {loss!r}.")
+    return losses
+
+
+def checked_index(loss_index: ArrayLike | None, n_losses: int, n: int) -> NDArray[np.uint8] | None:
+    """Return which loss each row has, or None when there is only one."""
+    if loss_index is None:
+        return None
+    index = np.asarray(loss_index)
+    if index.shape != (n,) or index.dtype.kind not in "iu":
+        raise ValueError(f"loss_index must hold {n} integers; got shape {index.shape}.")
+    if index.min() < 0 or index.max() >= n_losses:
+        raise ValueError(
+            f"loss_index must lie between 0 and {n_losses - 1}; got {index.min()} to {index.max()}."
+        )
+    return np.ascontiguousarray(index, dtype=np.uint8)
+
+
+def curve_arrays(loss: Loss) -> Any:
+    """Return the arrays that describe a loss to the compiled core."""
+    curve = loss.curve
+    arrays = (curve.knots, curve.values, curve.left, curve.right, curve.curvature)
+    return tuple(np.ascontiguousarray(part, dtype=np.float64) for part in arrays)
+
+
+def checked_weight(sample_weight: ArrayLike | None, n: int, name: str = "sample_weight") -> Vector:
+    """Return one finite weight >= 0 per row, not all of them zero."""
+    if sample_weight is None:
+        return np.ones(n)
+    weight = real_array(name, sample_weight, "numbers >= 0")
+    if weight.ndim == 0:
+        weight = np.full(n, float(weight))
+    if weight.shape != (n,):
+        raise ValueError(f"{name} must have shape ({n},), got {weight.shape}.")
+    bad = ~(np.isfinite(weight) & (weight >= 0))
+    if bad.any():
+        row = int(np.argmax(bad))
+        raise ValueError(f"{name} must hold finite numbers >= 0; {name}[{row}] is {weight[row]}.")
+    if not (weight > 0).any():
+        raise ValueError(f"{name} must have at least one positive entry; all are zero.")
+    return weight

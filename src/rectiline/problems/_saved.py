@@ -17,8 +17,8 @@ from rectiline._typing import Indices, Vector
 from rectiline.constraints import ConstraintRows
 from rectiline.losses import Loss
 from rectiline.penalties import GroupedPenalty, Slope
+from rectiline.problems._multipliers import slopes_in_blocks, slopes_of, undecided_rows
 from rectiline.problems._problem import Problem
-from rectiline.problems._row_slopes import slopes_in_blocks, slopes_of, undecided_rows
 from rectiline.rows import Levels, RowBlocks, StackedRows
 
 _GAP_MARGIN = 1.05  # factor: another machine adds the same numbers in another order

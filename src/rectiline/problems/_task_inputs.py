@@ -11,8 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from rectiline.backends import Design, as_design
 from rectiline.constraints import Constraint
 from rectiline.losses import Loss
-from rectiline.problems._inputs import checked_weight
-from rectiline.problems._samples import Samples
+from rectiline.problems._samples import Samples, checked_weight
 from rectiline.problems._task import Task
 
 

@@ -1,8 +1,7 @@
 """Canonical forms: what solvers see of a problem, and of the tasks of a multi-task problem."""
 
-from rectiline.problems._inputs import curve_arrays
-from rectiline.problems._task import Task
-from rectiline.problems._task_pieces import Pieces, Places
+from rectiline.problems._samples import curve_arrays
+from rectiline.problems._task import Pieces, Places, Task
 from rectiline.problems.forms._base import Form, FormPoint, ProblemForm
 from rectiline.problems.forms._composite import CompositeForm
 from rectiline.problems.forms._epigraph import EpigraphForm, Levels

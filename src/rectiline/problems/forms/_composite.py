@@ -17,8 +17,8 @@ from rectiline._typing import Indices, Mask, Vector
 from rectiline.losses import LinearTerm, PLQCurve
 from rectiline.penalties import L1, GroupedPenalty, Penalty, Slope
 from rectiline.problems._certificate import DualPoint
-from rectiline.problems._columns import Columns
 from rectiline.problems._problem import Problem
+from rectiline.problems._terms import Columns
 from rectiline.problems.forms._base import FormPoint, ProblemForm
 from rectiline.problems.intercepts import best_shift
 
@@ -46,14 +46,8 @@ class CompositeForm(ProblemForm):
 
     # ---- the loss ----------------------------------------------------------------------------
 
-    @cached_property
-    def losses(self) -> list[tuple[PLQCurve, Indices | slice]]:
-        """The curves of the losses, each with the rows that it charges."""
-        problem = self.problem
-        if problem.loss_index is None:
-            return [(problem.losses[0].curve, slice(None))]
-        index = np.asarray(problem.loss_index)
-        return [(one.curve, np.flatnonzero(index == k)) for k, one in enumerate(problem.losses)]
+    #: The curves of the losses, each with the rows that it charges.
+    losses = Part[list[tuple[PLQCurve, Indices | slice]]]("problem.data.samples.by_loss")
 
     @cached_property
     def dual_units(self) -> DualUnits:

@@ -25,8 +25,8 @@ from scipy import sparse as sp
 from rectiline._lazy import cached_property
 from rectiline._typing import Indices, Vector
 from rectiline.penalties import GroupedPenalty, Slope
-from rectiline.problems._columns import Columns
 from rectiline.problems._problem import Problem
+from rectiline.problems._terms import Columns
 from rectiline.problems.forms._rectified import RectifiedForm
 
 _MOST_COLUMNS = 20_000  # further columns

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from rectiline._lazy import Part
 from rectiline._typing import Indices, Vector
 from rectiline.backends import Design
-from rectiline.problems._columns import Columns
 from rectiline.problems._problem import Problem
+from rectiline.problems._terms import Columns
 from rectiline.problems.forms._base import ProblemForm
 
 

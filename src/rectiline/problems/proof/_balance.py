@@ -279,10 +279,10 @@ def exact_moves(problem: Problem, point: DualPoint, columns: Indices, left: Vect
     design, intercept, boxes = movable.design, movable.intercept, movable[3:6]
     part = free_part(design, movable.columns)
     if part is not None and part.is_sparse:
-        found = SparseNormalSystem.of(part, intercept).exact_moves(*boxes, left)
-        if found is None:
+        sparse = SparseNormalSystem.of(part, intercept).exact_moves(*boxes, left)
+        if sparse is None:
             return None
-        rows, by, norm = found
+        rows, by, norm = sparse
         return Moves(rows, by, design.norm_bounds.columns * (norm * _UP))
     found = _core.exact_moves(
         design.view, None if part is None else part.view, intercept, *boxes, left

@@ -99,9 +99,7 @@ def size_of_terms(problem: Problem, b: Vector, b0: float, gap: float, away: floa
     if away > _NEARLY_NOTHING * abs(problem.loss_at_zero):
         return 0.0
     costs = [_costs_of_rounding(one.curve) for one in problem.losses]
-    slope, bend, knot = np.array(costs).T[
-        :, 0 if problem.loss_index is None else problem.loss_index
-    ]
+    slope, bend, knot = problem.data.samples.each(costs).T
     fixed = np.abs(problem.offset) + abs(b0) + knot
     if problem.has_linear_term:
         return _cost(problem, fixed, slope, bend) + float(np.abs(problem.data.linear) @ np.abs(b))

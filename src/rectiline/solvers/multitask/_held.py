@@ -10,7 +10,7 @@ with the intercept eliminated in both.
 
 `settle` solves a task by linear equations, from the pieces that its rows were on in the last pass.
 With the subspace held and the place of every row on the graph of its slope known
-(`rectiline.problems._task_pieces`), the optimality conditions of a task are linear: with
+(`rectiline.problems._task`), the optimality conditions of a task are linear: with
 ``K = X S X' / strength``, R the rows on kinks and curved pieces and F the others,
 
     (K_RR + give) g_R - b 1 = (X start)_R - level - K_RF g_F,     1'g = 0,
