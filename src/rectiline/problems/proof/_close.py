@@ -8,19 +8,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from rectiline.problems._certificate import Certificate, distance_from_zero
 
-if TYPE_CHECKING:
-    from rectiline.problems._terms import PenaltyTerms
-
 _SUM_ROUNDING = 2.0**-51  # relative error of the few sums that are made here
-
-
-PenaltyOf = Callable[[Any, Any, Any], "PenaltyTerms"]
 
 
 class Term(NamedTuple):
@@ -30,40 +24,30 @@ class Term(NamedTuple):
     upper: float
 
 
-class CertificateTerms(NamedTuple):
-    """What a certificate needs of the samples, of X and of the constraint rows, for one pair.
+class RowTerms(NamedTuple):
+    """What samples and constraint rows add to a certificate, of one problem or of several tasks.
 
     Attributes
     ----------
     loss, loss_error : float
         Sum of the losses at the predictions, and its rounding error.
-    q, q_error : ndarray
-        ``A'xi + E'nu - X'g``, in the dual range of the penalty with all points within `q_error`.
-    terms : sequence of Term
+    terms : list of Term
         Sums of ``f_i(z_i) + f_i*(g_i) - g_i z_i`` over the samples and of ``xi'(A b + c)`` and
         ``nu'(E b + f)`` over the rows; what is charged for sums that have to be zero.
     at_zero : callable
         Returns the samples' `Term` for multipliers that are all zero.
-    excess : float
-        Its value up to rounding.
-    violation : tuple of two float
-        The worst constraint violation, absolute and relative.
+    least_loss : float
+        Sum of the smallest values of the losses.
     scale : callable
         Returns the size of the losses' terms for a gap that may be one of an optimum of zero.
-    radius : float
-        See `Certificate`.
     """
 
     loss: float
     loss_error: float
-    q: Any
-    q_error: Any
     terms: list[Term]
     at_zero: Callable[[], Term]
-    excess: float
-    violation: tuple[float, float]
+    least_loss: float
     scale: Callable[[float, float], float]
-    radius: float = math.inf
 
 
 class Closed(NamedTuple):
@@ -73,38 +57,38 @@ class Closed(NamedTuple):
     by_zero_dual: bool
 
 
-def close(penalty_terms: PenaltyOf, coef: Any, terms: CertificateTerms) -> Closed:
+def close(problem: Any, coef: Any, q: Any, error: Any, rows: RowTerms, radius: float) -> Closed:
     """Return the certificate of a pair whose products with X are known.
 
-    `penalty_terms` returns Omega(coef) and ``h(b) + h*(q) - q'b`` for the penalty with its bounds,
-    given coefficients, q and the error of q; shapes of coefficients are its own affair.
+    ``q = A'xi + E'nu - X'g``, and every point within `error` of it, is in the penalty's dual range.
+    The problem knows Omega(coef) and ``h(b) + h*(q) - q'b`` for the penalty with its bounds, and
+    violations; shapes of coefficients are its own affair.
 
     The better of two dual bounds counts: that of the multipliers, and the one where all of them
     are zero. The latter says that no loss is below its minimum; where every sample reaches its
     minimum (separable classes, interpolation) it is the only bound there is.
     """
-    penalty = penalty_terms(coef, terms.q, terms.q_error)
-    primal = terms.loss + penalty.value
-    gap = _sum([Term(penalty.gap, penalty.upper), *terms.terms])
+    penalty = problem.penalty_terms(coef, q, error)
+    primal = rows.loss + penalty.value
+    gap = _sum([Term(penalty.gap, penalty.upper), *rows.terms])
     by_zero_dual = False
-    if terms.excess < gap.upper:
-        nothing = np.zeros_like(terms.q)
-        at_zero = penalty_terms(coef, nothing, nothing)
-        other = _sum([terms.at_zero(), Term(at_zero.gap, at_zero.upper)])
+    if max(rows.loss - rows.least_loss, 0.0) < gap.upper:
+        nothing = np.zeros_like(q)
+        at_zero = problem.penalty_terms(coef, nothing, nothing)
+        other = _sum([rows.at_zero(), Term(at_zero.gap, at_zero.upper)])
         by_zero_dual = other.upper < gap.upper
         gap = other if by_zero_dual else gap
-    error = terms.loss_error + penalty.error + _SUM_ROUNDING * (abs(terms.loss) + penalty.value)
-    upper = (gap.upper + error) * (1.0 + _SUM_ROUNDING)
+    rounded = rows.loss_error + penalty.error + _SUM_ROUNDING * (abs(rows.loss) + penalty.value)
+    upper = (gap.upper + rounded) * (1.0 + _SUM_ROUNDING)
     if math.isfinite(primal) and math.isfinite(upper):
         rounding = upper - gap.value
-        scale = terms.scale(gap.value, distance_from_zero(primal - upper, primal + rounding))
+        scale = rows.scale(gap.value, distance_from_zero(primal - upper, primal + rounding))
     else:  # rounding is to blame unless the bound is infinite anyway
         upper, scale = math.inf, 0.0
         rounding = math.inf if gap.value < math.inf else 0.0
-    radius = math.inf if by_zero_dual else terms.radius
-    certificate = Certificate(
-        primal, upper, *terms.violation, rounding=rounding, scale=scale, radius=radius
-    )
+    radius = math.inf if by_zero_dual else radius
+    violation, relative = problem.violation(coef)
+    certificate = Certificate(primal, upper, violation, relative, rounding, scale, radius)
     return Closed(certificate, by_zero_dual)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -18,11 +17,11 @@ from rectiline.problems.proof._balance import (
     exact_balance,
     free_part,
 )
-from rectiline.problems.proof._close import CertificateTerms, Closed, Term, close
+from rectiline.problems.proof._close import Term, close
 from rectiline.problems.proof._dual_range import moved_into_dual_range
 from rectiline.problems.proof._measure import Pair
 from rectiline.problems.proof._numbers import UNIT, Bounded, gamma, norm_of
-from rectiline.problems.proof._rows import RowTerms, row_terms, size_of_terms, term_at_zero
+from rectiline.problems.proof._rows import row_terms, with_frozen_rows
 
 if TYPE_CHECKING:
     from rectiline.problems._problem import Problem
@@ -128,34 +127,8 @@ def _closed(pair: Pair, allowed_shrinkage: float) -> ClosedPair:
         q, error = share * q, share * error + 2 * UNIT * np.abs(q)
     rows = row_terms(pair, balance, share, shrunk)
     rows.terms.extend(charges)
-    certificate, by_zero_dual = _certificate(pair, q, error, rows, radius)
+    certificate, by_zero_dual = close(pair.problem, pair.b, q, error, rows, radius)
     return ClosedPair(certificate, pair.point, 0.0 if by_zero_dual else share, in_range)
-
-
-def _certificate(
-    pair: Pair, q: Vector, error: Vector, rows: RowTerms, radius: float = math.inf
-) -> Closed:
-    """Return the certificate from q in the dual range and the terms of the rows."""
-    problem, b, frozen = pair.problem, pair.b, pair.frozen
-    least = problem.least_loss + (0.0 if frozen is None else frozen.least_loss)
-
-    def scale(gap: float, away: float) -> float:
-        if frozen is not None:
-            return abs(frozen.loss_at_zero)
-        return size_of_terms(problem, b, pair.b0, gap, away)
-
-    terms = CertificateTerms(
-        *rows[:2],
-        q=q,
-        q_error=error,
-        terms=rows.terms,
-        at_zero=rows.at_zero,
-        excess=max(rows.loss - least, 0.0),
-        violation=problem.violation(b),
-        scale=scale,
-        radius=radius,
-    )
-    return close(problem.penalty_terms, b, terms)
 
 
 def small_closed(
@@ -191,10 +164,9 @@ def small_closed(
     if found is None:
         return None
     (loss, loss_error, *term), share, sample, (at, radius, q, error) = found
-    at_zero = partial(term_at_zero, samples.rows, Bounded(at, radius))
-    rows = RowTerms(loss, loss_error, [Term(*term)], at_zero)
     pair = Pair(problem, b, b0, DualPoint(sample), free, None)
-    certificate, by_zero_dual = _certificate(pair, q, error, rows)
+    rows = with_frozen_rows(pair, loss, loss_error, [Term(*term)], Bounded(at, radius))
+    certificate, by_zero_dual = close(problem, b, q, error, rows, math.inf)
     is_enough = share > 1.0 - _ALLOWED_SHRINKAGE or (tol and certificate.holds(tol, math.inf))
     if is_enough or not _outside_by_rounding(pair, q / share, error / share).size:
         return ClosedPair(certificate, pair.point, 0.0 if by_zero_dual else share, share)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,7 +12,7 @@ from rectiline import _core
 from rectiline._typing import Vector
 from rectiline.problems._certificate import ZERO_LEVEL, DualPoint
 from rectiline.problems.proof._balance import Balance
-from rectiline.problems.proof._close import Term
+from rectiline.problems.proof._close import RowTerms, Term
 from rectiline.problems.proof._measure import FrozenRows, Pair, PairProducts
 from rectiline.problems.proof._numbers import Bounded, gamma, norm_of
 
@@ -24,15 +23,6 @@ if TYPE_CHECKING:
 # to a kink, and where the loss is curved, so that the square of this share counts.
 _KINK_LEVEL, _CURVED_LEVEL = 2.0**-50, 2.0**-40
 _NEARLY_NOTHING = 2.0**-20  # of the loss at zero: optima above it are not asked if they are 0
-
-
-class RowTerms(NamedTuple):
-    """What the samples and the constraint rows of a problem add to a certificate."""
-
-    loss: float
-    loss_error: float
-    terms: list[Term]
-    at_zero: Callable[[], Term]
 
 
 def row_terms(pair: Pair, balance: Balance, share: float = 1.0, shrunk: float = 0.0) -> RowTerms:
@@ -47,13 +37,23 @@ def row_terms(pair: Pair, balance: Balance, share: float = 1.0, shrunk: float = 
     terms = [Term(gap, upper), *_constraint_terms(measured, point, balance, share)]
     if balance.charge > 0:
         terms.append(Term(0.0, balance.charge * share))
-    at_zero = partial(term_at_zero, problem.rows, measured.arguments, frozen)
     if frozen is not None:
-        loss, loss_error = loss + frozen.loss, loss_error + frozen.loss_error
         # Multipliers that are scaled down cost at most in proportion to what zero ones cost.
         far = share * frozen.gap + (1.0 - share) * _excess(frozen).upper
         terms.append(Term(far, far * (1.0 + frozen.rounding)))
-    return RowTerms(loss, loss_error, terms, at_zero)
+    return with_frozen_rows(pair, loss, loss_error, terms, measured.arguments)
+
+
+def with_frozen_rows(
+    pair: Pair, loss: float, loss_error: float, terms: list[Term], at: Bounded
+) -> RowTerms:
+    """Return the terms of all rows, given those and the arguments of the listed ones."""
+    least, frozen = pair.problem.least_loss, pair.frozen
+    if frozen is not None:
+        loss, loss_error = loss + frozen.loss, loss_error + frozen.loss_error
+        least += frozen.least_loss
+    at_zero, scale = partial(_term_at_zero, pair, at), partial(_size_of_terms, pair)
+    return RowTerms(loss, loss_error, terms, at_zero, least, scale)
 
 
 def _excess(frozen: FrozenRows) -> Term:
@@ -62,10 +62,10 @@ def _excess(frozen: FrozenRows) -> Term:
     return Term(excess, excess + frozen.loss_error)
 
 
-def term_at_zero(rows: _core.RowFunctions, at: Bounded, frozen: FrozenRows | None = None) -> Term:
+def _term_at_zero(pair: Pair, at: Bounded) -> Term:
     """Return the samples' term where all multipliers are zero."""
-    value, upper = _core.row_terms(rows, *at, np.zeros(at.value.size))[2:]
-    far = Term(0.0, 0.0) if frozen is None else _excess(frozen)
+    value, upper = _core.row_terms(pair.problem.rows, *at, np.zeros(at.value.size))[2:]
+    far = Term(0.0, 0.0) if pair.frozen is None else _excess(pair.frozen)
     return Term(value + far.value, upper + far.upper)
 
 
@@ -87,15 +87,18 @@ def _constraint_terms(
     return [Term(gap, margin * float(dual[used] @ largest[used]))]
 
 
-def size_of_terms(problem: Problem, b: Vector, b0: float, gap: float, away: float) -> float:
+def _size_of_terms(pair: Pair, gap: float, away: float) -> float:
     """Return ``2**52`` times what rounding of the arguments of the losses may cost.
 
     0.0 where `gap`, or how far the optimum is away from zero, is too large for that to matter.
     Arguments are rounded in proportion to their terms: the products of a row, the intercept, the
     target and the knots that they are compared with. Coefficients of a problem with a linear term
     may be without bound, so that their products prove nothing: there the terms are those of the
-    data, and the linear term itself.
+    data, and the linear term itself. With frozen rows it is the loss at zero.
     """
+    problem, b, b0 = pair.problem, pair.b, pair.b0
+    if pair.frozen is not None:
+        return abs(pair.frozen.loss_at_zero)
     if away > _NEARLY_NOTHING * abs(problem.loss_at_zero):
         return 0.0
     costs = [_costs_of_rounding(one.curve) for one in problem.losses]

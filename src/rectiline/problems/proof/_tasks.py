@@ -13,11 +13,11 @@ from numpy.typing import ArrayLike
 from rectiline._typing import Matrix
 from rectiline.problems._certificate import DualPoint
 from rectiline.problems.proof._balance import RADIUS, exact_balance
-from rectiline.problems.proof._close import CertificateTerms, Closed, Term, close
+from rectiline.problems.proof._close import Closed, RowTerms, Term, close
 from rectiline.problems.proof._measure import Pair
 from rectiline.problems.proof._numbers import gamma
 from rectiline.problems.proof._prove import Proof, in_enough_digits, inside_boxes
-from rectiline.problems.proof._rows import RowTerms, row_terms, size_of_terms
+from rectiline.problems.proof._rows import row_terms
 
 if TYPE_CHECKING:
     from rectiline.problems._multitask import MultiTaskProblem
@@ -100,24 +100,17 @@ def _closed(problem: MultiTaskProblem, U: Matrix, pairs: list[Pair], left: float
     if left > _FREE_TOLERANCE:
         terms.append(Term(math.inf, math.inf))
     loss = sum(one.loss for one in rows)
+    lost = sum(one.loss_error for one in rows) + gamma(len(rows)) * abs(loss)
 
     def at_zero() -> Term:
         found = [one.at_zero() for one in rows]
         return Term(sum(one.value for one in found), sum(one.upper for one in found))
 
-    certified = CertificateTerms(
-        loss=loss,
-        loss_error=sum(one.loss_error for one in rows) + gamma(len(rows)) * abs(loss),
-        q=q.T,
-        q_error=error.T,
-        terms=terms,
-        at_zero=at_zero,
-        excess=max(loss - problem.least_loss, 0.0),
-        violation=problem.violation(U),
-        scale=lambda *level: sum(size_of_terms(p.problem, p.b, p.b0, *level) for p in pairs),
-        radius=radius,
-    )
-    return close(problem.penalty_terms, U, certified)
+    def scale(gap: float, away: float) -> float:
+        return sum(one.scale(gap, away) for one in rows)
+
+    together = RowTerms(loss, lost, terms, at_zero, problem.least_loss, scale)
+    return close(problem, U, q.T, error.T, together, radius)
 
 
 def balance_common_part(
