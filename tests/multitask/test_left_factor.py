@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from rectiline.penalties import SharedSubspace
-from rectiline.penalties._left_factor import LeftFactor, column_blocks
+from rectiline.penalties._shared_subspace import LeftFactor, column_blocks
 
 
 def matrices():

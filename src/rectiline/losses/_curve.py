@@ -22,8 +22,7 @@ from rectiline._lazy import cached_property
 from rectiline._numbers import frozen_vector
 from rectiline._typing import Vector
 
-from ._envelope import upper_envelope
-from ._pieces import shape_from_pieces, shape_from_units
+from ._pieces import shape_from_pieces, shape_from_units, upper_envelope
 from ._shape import Shape, check, integrated, lowest, merged, vertex
 from ._units import PLQUnits
 

@@ -34,10 +34,9 @@ from rectiline._typing import Matrix, Vector
 from rectiline.losses import Loss
 from rectiline.penalties import SharedSubspace, Subspace
 from rectiline.problems._certificate import Certificate, DualPoint
-from rectiline.problems._task import Task
-from rectiline.problems._task_inputs import make_tasks, normalized_weights
+from rectiline.problems._task import Task, make_tasks, normalized_weights
 from rectiline.problems._terms import PenaltyTerms
-from rectiline.problems.proof._numbers import gamma, norm_of
+from rectiline.problems.proof._measure import gamma, norm_of
 from rectiline.problems.proof._prove import Proof, unpacked
 from rectiline.problems.proof._subspace import subspace_terms
 from rectiline.problems.proof._tasks import prove_tasks

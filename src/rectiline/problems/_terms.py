@@ -13,7 +13,7 @@ from rectiline._typing import Indices, Mask, Vector
 from rectiline.constraints import Constraint
 from rectiline.penalties import L1, GroupedPenalty, Penalty, Slope, SparseGroupLinf
 from rectiline.problems._region import Region
-from rectiline.problems.proof._numbers import UNDERFLOW, gamma
+from rectiline.problems.proof._measure import UNDERFLOW, gamma
 
 
 @dataclass(frozen=True, eq=False)

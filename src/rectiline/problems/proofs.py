@@ -12,7 +12,7 @@ has products with X from elsewhere (row blocks, compensated arithmetic), starts 
 from rectiline.problems._multipliers import contradiction_in_words, with_constraints
 from rectiline.problems._saved import ProvedData, Statement, save_proofs
 from rectiline.problems.proof._balance import balancing_products
-from rectiline.problems.proof._dual_range import moved_into_dual_range
+from rectiline.problems.proof._gather import moved_into_dual_range
 from rectiline.problems.proof._prove import Proof, prove, prove_many
 from rectiline.problems.proof._tasks import prove_tasks
 

@@ -18,8 +18,7 @@ from rectiline.problems._certificate import Certificate, DualPoint
 from rectiline.problems._problem import Problem
 from rectiline.problems.blocks._dual import SplitDual
 from rectiline.problems.blocks._pass import NearRows, PassState, Query, Totals, run_pass
-from rectiline.problems.proof._measure import FrozenRows, Pair
-from rectiline.problems.proof._numbers import UNIT
+from rectiline.problems.proof._measure import UNIT, FrozenRows, Pair
 from rectiline.problems.proof._prove import Proof, balanced, closed_pair, inside_boxes
 
 _UNITS_LOST_BY_A_SUM = 192  # units of roundoff that a sum over rows may lose, see pass.cpp

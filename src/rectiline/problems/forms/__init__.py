@@ -3,11 +3,9 @@
 from rectiline.problems._samples import curve_arrays
 from rectiline.problems._task import Pieces, Places, Task
 from rectiline.problems.forms._base import Form, FormPoint, ProblemForm
-from rectiline.problems.forms._composite import CompositeForm
+from rectiline.problems.forms._composite import CompositeForm, LinearProgramForm
 from rectiline.problems.forms._epigraph import EpigraphForm, Levels
-from rectiline.problems.forms._linear_program import LinearProgramForm
-from rectiline.problems.forms._rectified import RectifiedForm
-from rectiline.problems.forms._reduced import ReducedForm
+from rectiline.problems.forms._rectified import RectifiedForm, ReducedForm
 
 __all__ = [
     "CompositeForm",

@@ -23,8 +23,7 @@ from rectiline._polling import checkpoint
 from rectiline._typing import Indices, Vector
 from rectiline.backends import Design
 from rectiline.problems._certificate import DualPoint
-from rectiline.problems.proof._measure import FrozenRows, Pair
-from rectiline.problems.proof._numbers import UNIT, gamma
+from rectiline.problems.proof._measure import UNIT, FrozenRows, Pair, gamma
 from rectiline.problems.proof._sparse_system import SparseNormalSystem
 
 if TYPE_CHECKING:

@@ -3,6 +3,9 @@
 There are two precisions. In plain doubles errors are bounded by norms of X that are computed once.
 Where that bound is too large, the products are computed again in twofold arithmetic: they are then
 off by little more than the rounding of the result.
+
+A sum of k products is off by at most ``gamma(k)`` times the sum of their absolute values, for any
+order of summation (Higham, "Accuracy and Stability of Numerical Algorithms", section 3.1).
 """
 
 from __future__ import annotations
@@ -18,14 +21,17 @@ from rectiline._lazy import cached_property
 from rectiline._polling import checkpoint
 from rectiline._typing import Indices, Vector
 from rectiline.problems._certificate import DualPoint
-from rectiline.problems.proof._numbers import UNIT, Bounded, gamma, or_infinite
 
 if TYPE_CHECKING:
     from rectiline.problems._problem import Problem
     from rectiline.problems._region import Region
 
+
 _PLAIN_PASSES_PER_TWOFOLD_PASS = 8.0
 _NOTHING = np.zeros(0)
+UNIT = 2.0**-53  # largest relative error of one operation
+UNDERFLOW = 2.0**-1000  # more than products that underflow can lose
+_MINIMUM = 2.0**-1022  # products below this may lose all their digits
 
 
 class FrozenRows(NamedTuple):
@@ -217,3 +223,27 @@ def _two_sum(a: Vector, b: Vector) -> tuple[Vector, Vector]:
     value = a + b
     part = value - a
     return value, (a - (value - part)) + (b - part)
+
+
+class Bounded(NamedTuple):
+    """Numbers, and how far the exact ones may be from them."""
+
+    value: Vector
+    error: Vector
+
+
+def gamma(count: int) -> float:
+    """Return the largest relative error of a sum of `count` products, with a small margin."""
+    return 1.01 * (count + 4) * UNIT
+
+
+def norm_of(values: Vector) -> float:
+    """Return an upper bound on the Euclidean norm; infinite where squares overflow."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        total = float(np.dot(values, values)) + values.size * _MINIMUM
+        return float(np.sqrt(total) * (1.0 + gamma(values.size))) if total < np.inf else np.inf
+
+
+def or_infinite(errors: Vector) -> Vector:
+    """Return the errors with undefined ones infinite."""
+    return np.where(errors >= 0.0, errors, np.inf)

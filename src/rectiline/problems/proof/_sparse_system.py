@@ -23,7 +23,7 @@ from rectiline._costs import SECONDS_PER_ENTRY_COPIED
 from rectiline._polling import checkpoint, time_left
 from rectiline._typing import Indices, Vector
 from rectiline.backends import Design
-from rectiline.problems.proof._numbers import UNIT, gamma, norm_of
+from rectiline.problems.proof._measure import UNIT, gamma, norm_of
 
 _MOST_ENTRIES_OF_A_FACTOR = 2e8  # 1.6 gigabytes
 _RIDGE = 1e-14  # added to the diagonal of ones, as for dense columns

@@ -20,7 +20,7 @@ import numpy as np
 from rectiline._typing import Matrix, Vector
 from rectiline.penalties import SharedSubspace
 from rectiline.problems._terms import PenaltyTerms
-from rectiline.problems.proof._numbers import UNDERFLOW, gamma, norm_of
+from rectiline.problems.proof._measure import UNDERFLOW, gamma, norm_of
 
 
 def subspace_terms(

@@ -13,11 +13,9 @@ from numpy.typing import ArrayLike
 from rectiline._typing import Matrix
 from rectiline.problems._certificate import DualPoint
 from rectiline.problems.proof._balance import RADIUS, exact_balance
-from rectiline.problems.proof._close import Closed, RowTerms, Term, close
-from rectiline.problems.proof._measure import Pair
-from rectiline.problems.proof._numbers import gamma
+from rectiline.problems.proof._close import Closed, RowTerms, Term, close, row_terms
+from rectiline.problems.proof._measure import Pair, gamma
 from rectiline.problems.proof._prove import Proof, in_enough_digits, inside_boxes
-from rectiline.problems.proof._rows import row_terms
 
 if TYPE_CHECKING:
     from rectiline.problems._multitask import MultiTaskProblem
