@@ -59,7 +59,7 @@ def test_a_search_keeps_the_groups():
         ({"agee": "g"}, "no column 'agee'"),
         ({"g": ["age"], "h": ["sex", "age"]}, "'age' is in group 'g' and in group 'h'"),
         ({"g": ["age", "age"]}, "'age' is in group 'g' and in group 'g'"),
-        ({"age": "g", 0: "h"}, "two labels"),
+        ({"age": "g", 0: "h"}, "column 0 is in group 'g' and in group 'h'"),
         ({"g": []}, "'g' is empty"),
         ({}, "no group"),
         ({"age": 0.5}, "label 0.5"),

@@ -11,7 +11,7 @@ from scipy import sparse
 
 from rectiline._column_names import column_index
 from rectiline._numbers import frozen
-from rectiline._typing import Matrix, Vector
+from rectiline._typing import Indices, Matrix, Vector
 from rectiline.backends import array_if_small
 from rectiline.constraints._base import Constraint, DesignLike
 from rectiline.constraints._rows import ConstraintRows
@@ -170,12 +170,17 @@ class LinearConstraint(LinearRows):
                 f"{high[row]:g}, which nothing satisfies."
             )
 
+    @property
+    def sides(self) -> tuple[Indices, Indices, Indices]:
+        """Rows that are equations, other rows with a lower bound, and those with an upper one."""
+        is_equal = self.lower == self.upper
+        low, high = ~is_equal & (self.lower > -np.inf), ~is_equal & (self.upper < np.inf)
+        return np.flatnonzero(is_equal), np.flatnonzero(low), np.flatnonzero(high)
+
     def rows(self, n_features: int, design: DesignLike | None = None) -> ConstraintRows:
         """Return equalities where both bounds are equal, otherwise one inequality per bound."""
         self._check_width(n_features)
-        equal = np.flatnonzero(self.lower == self.upper)
-        low = np.flatnonzero((self.lower > -np.inf) & (self.lower < self.upper))
-        high = np.flatnonzero((self.upper < np.inf) & (self.lower < self.upper))
+        equal, low, high = self.sides
         A = array_if_small(self.A)
         above, below = A[low], -A[high]
         stack = sparse.vstack([above, below], format="csr") if sparse.issparse(A) else None

@@ -175,16 +175,15 @@ def column_groups(groups: Any, names: NDArray[Any] | None, n_features: int) -> A
     given = groups if isinstance(groups, Mapping) else list(groups)
     if not len(given):
         raise ValueError(f"{_OWNER}: there is no group; {_FORMS}.")
-    entries = list(given.values()) if isinstance(given, Mapping) else list(given)
+    entries = list(given.values()) if isinstance(given, Mapping) else given
     lists = [is_collection(entry) for entry in entries]
     if any(lists) and not all(lists):
         odd = entries[lists.index(False)]
         raise TypeError(f"{_OWNER}: some entries are lists of columns, but {odd!r} is not.")
-    if all(lists):
-        titles = list(given) if isinstance(given, Mapping) else list(range(len(entries)))
-        return _from_lists(titles, entries, names, n_features)
     if isinstance(given, Mapping):
-        return _from_labels(given, names, n_features)
+        return _from_lists(given if all(lists) else _by_label(given), names, n_features)
+    if all(lists):
+        return _from_lists(dict(enumerate(entries)), names, n_features)
     if len(entries) != n_features:
         raise ValueError(
             f"{_OWNER}: {len(entries)} labels for {n_features} columns of X; there must be one "
@@ -194,11 +193,11 @@ def column_groups(groups: Any, names: NDArray[Any] | None, n_features: int) -> A
 
 
 def _from_lists(
-    titles: list[Any], members: list[Any], names: NDArray[Any] | None, d: int
+    groups: Mapping[Any, Iterable[Any]], names: NDArray[Any] | None, d: int
 ) -> list[list[int]]:
     found: list[list[int]] = []
     owner: dict[int, Any] = {}
-    for title, columns in zip(titles, members, strict=True):
+    for title, columns in groups.items():
         places = [column_index(column, names, d, _OWNER) for column in columns]
         if not places:
             raise ValueError(f"{_OWNER}: group {title!r} is empty; give it a column or drop it.")
@@ -213,18 +212,14 @@ def _from_lists(
     return found
 
 
-def _from_labels(labels: Mapping[Any, Any], names: NDArray[Any] | None, d: int) -> list[list[int]]:
-    members: dict[Any, list[int]] = {}
-    seen: set[int] = set()
+def _by_label(labels: Mapping[Any, Any]) -> dict[Any, list[Any]]:
+    """Return the columns of each label."""
+    groups: dict[Any, list[Any]] = {}
     for column, label in labels.items():
         if not isinstance(label, str | Integral):
             raise TypeError(
                 f"{_OWNER}: column {column!r} has the label {label!r}; a label is a text or a "
                 "whole number."
             )
-        place = column_index(column, names, d, _OWNER)
-        if place in seen:
-            raise ValueError(f"{_OWNER}: column {column!r} has two labels.")
-        seen.add(place)
-        members.setdefault(label, []).append(place)
-    return list(members.values())
+        groups.setdefault(label, []).append(column)
+    return groups

@@ -40,14 +40,9 @@ class SeparablePenalty(Penalty):
             return float(np.max(np.abs(point[held]) / l1[held], initial=0.0))
 
     def conjugate(self, q: ArrayLike) -> float:
+        """Return ``sum_j max(|q_j| - l1_j, 0)^2 / (2 rho_j)``; infinity where rho_j is 0."""
         point = self._point(q, "q")
-        rho, l1 = self.separable(point.size)
-        beyond = np.abs(point) - l1
-        curved = rho > 0.0
-        if not np.all(beyond[~curved] <= ROUNDING * l1[~curved]):
-            return math.inf
-        with np.errstate(over="ignore"):
-            return float(np.sum(np.maximum(beyond[curved], 0.0) ** 2 / (2.0 * rho[curved])))
+        return self.fenchel_young(np.zeros(point.size), point)
 
     def fenchel_young(self, coef: ArrayLike, q: ArrayLike) -> float:
         # With r = soft(q, l1) the three terms of column j are, exactly,

@@ -81,7 +81,7 @@ def get(
     if isinstance(penalty, Penalty):
         return penalty if strength == 1.0 else penalty.with_strength(strength * penalty.strength)
     if not isinstance(penalty, str):
-        raise not_an_object("penalty", penalty, Penalty, "rectiline.penalties.Ridge(1.0)")
+        raise not_an_object("penalty", penalty, Penalty, "rectiline.penalties.Ridge(1.0), or None")
     if penalty not in PENALTIES:
         raise ValueError(unknown_name("penalty", penalty, PENALTIES, _ALIASES))
     if penalty == "l2":

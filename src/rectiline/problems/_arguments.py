@@ -92,7 +92,9 @@ def read_arrays(
             raise ValueError(f"y is None, but {losses[0]!r} is a loss of the margin: give labels.")
         intercept = y is not None if fit_intercept is None else bool(fit_intercept)
         targets = np.zeros(design.n_samples) if y is None else y
-        samples = Samples.of(loss, targets, sample_weight, intercept, loss_index, design.n_samples)
+        samples = Samples.of(
+            losses, targets, sample_weight, intercept, loss_index, design.n_samples
+        )
         check_size(samples)
         data = Data.of(design, samples)
     d = data.n_features

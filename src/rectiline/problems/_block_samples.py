@@ -113,7 +113,8 @@ class Encoding:
             if place == self.positive:
                 sign = library.where(here, 1.0, sign)
         strange = ~known if self.factors is None else ~known & (weight > 0)
-        _refuse(block, strange, "y", f"must be one of the labels {self.shown_labels}")
+        shown = " and ".join(map(repr, self.labels))
+        _refuse(block, strange, "y", f"must be one of the labels {shown}")
         return sign, factor
 
     @property
@@ -128,11 +129,6 @@ class Encoding:
     def factor(self, place: int) -> float:
         """Return the factor on the weights of rows with this label."""
         return 1.0 if self.factors is None else self.factors[place]
-
-    @property
-    def shown_labels(self) -> str:
-        """The labels in words."""
-        return " and ".join(map(repr, self.labels or ()))
 
 
 @dataclass(frozen=True, eq=False)

@@ -164,17 +164,16 @@ def _slack_program(
     ]
     result = linprog(
         cost,
-        A_ub=inequality if c.size else None,
-        b_ub=c if c.size else None,
-        A_eq=equality if f.size else None,
-        b_eq=-f if f.size else None,
+        A_ub=inequality,
+        b_ub=c,
+        A_eq=equality,
+        b_eq=-f,
         bounds=bounds,
         method="highs",
     )
     if result.x is None:
         return None
-    xi = np.maximum(-np.asarray(result.ineqlin.marginals), 0.0) if c.size else np.zeros(0)
-    nu = np.asarray(result.eqlin.marginals) if f.size else np.zeros(0)
+    xi, nu = np.maximum(-result.ineqlin.marginals, 0.0), np.asarray(result.eqlin.marginals)
     return np.clip(result.x[:d], rows.lower, rows.upper), xi, nu
 
 

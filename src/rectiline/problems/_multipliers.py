@@ -68,11 +68,9 @@ def _parts(
         nu = dual.equality[k : k + n_equalities]
         m, k = m + n_inequalities, k + n_equalities
         if isinstance(one, LinearConstraint):
-            is_equal = one.lower == one.upper
-            low = np.flatnonzero((one.lower > -np.inf) & ~is_equal)
-            high = np.flatnonzero((one.upper < np.inf) & ~is_equal)
-            each = np.zeros(is_equal.size)
-            each[is_equal] = nu
+            equal, low, high = one.sides
+            each = np.zeros(one.lower.size)
+            each[equal] = nu
             each[low] += xi[: low.size]
             each[high] -= xi[low.size :]
             yield one, each

@@ -230,7 +230,7 @@ class Problem(ProblemParts):
 
     # ---- problems that share parts with this one ------------------------------------------------
 
-    def with_penalty(self, penalty: Penalty | None) -> Problem:
+    def with_penalty(self, penalty: str | Penalty | None) -> Problem:
         """Return this problem under another penalty; the data are shared."""
         return Problem.of(self.source, self.terms.with_penalty(penalty), self.feature_names)
 

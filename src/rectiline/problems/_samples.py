@@ -55,7 +55,7 @@ class Samples(FieldsAlone):
     @classmethod
     def of(
         cls,
-        loss: Any,
+        losses: tuple[Loss, ...],
         y: ArrayLike,
         sample_weight: ArrayLike | None,
         fit_intercept: bool,
@@ -63,7 +63,6 @@ class Samples(FieldsAlone):
         n_samples: int,
     ) -> Samples:
         """Check what a user passed and encode the targets."""
-        losses = checked_losses(loss, loss_index)
         index = checked_index(loss_index, len(losses), n_samples)
         direction, offset = losses[0].encode(y)
         if direction.size != n_samples:

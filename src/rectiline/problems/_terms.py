@@ -12,6 +12,7 @@ from rectiline._lazy import FieldsAlone, cached_property
 from rectiline._typing import Indices, Mask, Vector
 from rectiline.constraints import Constraint
 from rectiline.penalties import L1, GroupedPenalty, Penalty, Slope, SparseGroupLinf
+from rectiline.penalties import get as get_penalty
 from rectiline.problems._region import Region
 from rectiline.problems.proof._measure import UNDERFLOW, gamma
 
@@ -55,12 +56,7 @@ class Terms(FieldsAlone):
         constraints: tuple[Constraint, ...] = (),
         row_counts: tuple[tuple[int, int], ...] = (),
     ) -> Terms:
-        """Check the penalty and join the bounds to it."""
-        if penalty is not None and not isinstance(penalty, Penalty):
-            raise TypeError(
-                f"penalty must be a Penalty such as rectiline.penalties.Ridge(1.0), or None; "
-                f"got {penalty!r}."
-            )
+        """Join the bounds to the penalty."""
         d = given.rows.n_features
         separable = (np.zeros(d), np.zeros(d)) if penalty is None else penalty.separable(d)
         region = given.bounds_as_rows if separable is None else given
@@ -75,8 +71,9 @@ class Terms(FieldsAlone):
         columns = Columns(self.columns.rho, self.columns.l1, region.rows.lower, region.rows.upper)
         return replace(self, region=region, columns=columns)
 
-    def with_penalty(self, penalty: Penalty | None) -> Terms:
+    def with_penalty(self, penalty: str | Penalty | None) -> Terms:
         """Return the constraints with another penalty."""
+        penalty = get_penalty(penalty, self.given.rows.n_features)
         return Terms.of(penalty, self.given, self.constraints, self.row_counts)
 
     def on_columns(self, columns: Indices) -> Terms:

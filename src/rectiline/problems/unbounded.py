@@ -35,10 +35,8 @@ def falling_direction(problem: Problem) -> Vector | None:
     direction = _steepest(problem, low, high, unit)
     if direction is None:
         return None
-    for least in (
-        _LOOSE_ZERO,
-        0.0,
-    ):  # small entries may be meant to be zero, or tied to larger ones
+    # Small entries may be meant to be zero, or tied to larger ones.
+    for least in (_LOOSE_ZERO, 0.0):
         tidy: Vector = unit * _tidied(problem, direction, low, high, unit, least)
         tidy /= np.abs(tidy).max()
         if _falls(problem, tidy, low, high):
@@ -104,8 +102,8 @@ def _steepest(problem: Problem, low: Vector, high: Vector, unit: Vector) -> Vect
         cost,
         A_ub=inequalities,
         b_ub=np.zeros(inequalities.shape[0]),
-        A_eq=equal if rows.f.size else None,
-        b_eq=np.zeros(rows.f.size) if rows.f.size else None,
+        A_eq=equal,
+        b_eq=np.zeros(rows.f.size),
         bounds=np.column_stack([lowest, highest]),
         method="highs",
     )

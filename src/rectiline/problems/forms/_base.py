@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Protocol, Self
 
-import numpy as np
-
 from rectiline import _core
 from rectiline._lazy import Part
 from rectiline._typing import Vector
@@ -96,7 +94,4 @@ class ProblemForm:
 
     def point_of(self, coef: Vector, intercept: float, dual: DualPoint) -> FormPoint:
         """Return the problem's pair in the form's terms; the inverse of `invert`."""
-        constraint = dual.inequality
-        if dual.equality.size:
-            constraint = np.concatenate([dual.inequality, dual.equality])
-        return FormPoint(coef, intercept, dual.sample, constraint)
+        return FormPoint(coef, intercept, dual.sample, dual.constraints)

@@ -16,7 +16,6 @@ from rectiline._lazy import Part, cached_property
 from rectiline._typing import Indices, Mask, Vector
 from rectiline.losses import LinearTerm, PLQCurve
 from rectiline.penalties import L1, GroupedPenalty, Penalty, Slope
-from rectiline.problems._certificate import DualPoint
 from rectiline.problems._problem import Problem
 from rectiline.problems._terms import Columns
 from rectiline.problems.forms._base import FormPoint, ProblemForm
@@ -99,9 +98,8 @@ class CompositeForm(ProblemForm):
 
     def rows_part(self, constraint: Vector) -> Vector | float:
         """Return ``A'xi + E'nu``."""
-        m = self.n_inequalities
-        dual = DualPoint(np.zeros(0), constraint[:m], constraint[m:])
-        return self.problem.terms.region.combined(dual)
+        region = self.problem.terms.region
+        return region.stacked.design.tdot(constraint) if region.has_rows else 0.0
 
     # ---- the penalty: prox, pricing, restriction to some columns ---------------------------------
 
