@@ -153,13 +153,6 @@ def _falls(problem: Problem, d: Vector, low: Vector, high: Vector) -> bool:
     if (~np.isfinite(slope) & ~flat).any():
         return False
     slope = np.where(np.isfinite(slope), slope, 0.0)
-    terms = np.append(slope * z, _penalty_slope(problem, d))
+    # A norm, or absolute values: columns whose squares are penalised do not move.
+    terms = np.append(slope * z, problem.penalty_value(d))
     return bool(terms.sum() < -_CLEAR_SLOPE_SHARE * np.abs(terms).sum())
-
-
-def _penalty_slope(problem: Problem, d: Vector) -> float:
-    if problem.penalty is None:
-        return 0.0
-    if problem.is_separable:
-        return float(np.sum(problem.columns.l1 * np.abs(d)))
-    return problem.penalty.value(d)  # a norm

@@ -53,7 +53,7 @@ def test_the_further_columns_cost_the_penalty(name):
     form = form_of(COUPLED[name])
     for b in (RNG.normal(size=D), np.round(RNG.normal(size=D)), np.zeros(D), np.eye(D)[2]):
         value = COUPLED[name].value(b)
-        assert form.penalty_value(b) == value
+        assert form.problem.penalty_value(b) == value
         assert least_cost(form, b) == pytest.approx(value, abs=1e-9)
 
 

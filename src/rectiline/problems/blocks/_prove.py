@@ -18,8 +18,9 @@ from rectiline.problems._certificate import Certificate, DualPoint
 from rectiline.problems._problem import Problem
 from rectiline.problems.blocks._dual import SplitDual
 from rectiline.problems.blocks._pass import NearRows, PassState, Query, Totals, run_pass
+from rectiline.problems.proof._balance import balanced_on
 from rectiline.problems.proof._measure import UNIT, FrozenRows, Pair
-from rectiline.problems.proof._prove import Proof, balanced, closed_pair, inside_boxes
+from rectiline.problems.proof._prove import Proof, closed_pair, inside_boxes
 
 _UNITS_LOST_BY_A_SUM = 192  # units of roundoff that a sum over rows may lose, see pass.cpp
 
@@ -130,7 +131,7 @@ def evaluate(
     values = np.nan_to_num(dual.values)  # numbers that overflowed prove little
     point = inside_boxes(near, DualPoint(values, dual.inequality, dual.equality))
     if point.sample.size:
-        point = balanced(near, point, frozen)
+        point = balanced_on(near, point, near.terms.free_columns, frozen)
     free, z = near.terms.free_columns, near.design.dot(coef)
     closed = closed_pair(Pair(near, coef, intercept, point, free, z, frozen=frozen), tol)
     made = replace(

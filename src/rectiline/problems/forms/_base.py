@@ -73,10 +73,8 @@ class ProblemForm:
     #: Whether there is a free intercept.
     fit_intercept = Part[bool]("problem.fit_intercept")
 
-    @property
-    def n_inequalities(self) -> int:
-        """Number of inequality rows; they come first."""
-        return int(self.problem.constraint_rows.c.size)
+    #: Number of inequality rows; they come first.
+    n_inequalities = Part[int]("problem.constraint_rows.c.size")
 
     @property
     def n_constraints(self) -> int:

@@ -1,4 +1,4 @@
-"""The composite form: rows with a cost each plus a penalty that is known by its prox and dual ball.
+"""The composite form: rows with a cost each plus a penalty that is known by its dual ball.
 
     min over b, b0   sum_i f_i(x_i'b + b0) + Omega(b)   subject to   R b + k >= 0 (or = 0)
 
@@ -41,7 +41,7 @@ class DualUnits(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class CompositeForm(ProblemForm):
-    """What a solver that works with proximal steps or pricing needs."""
+    """What a solver that works with pricing needs."""
 
     #: Sample weights.
     weight = Part[Vector]("problem.weight")
@@ -101,7 +101,7 @@ class CompositeForm(ProblemForm):
         region = self.problem.terms.region
         return region.stacked.design.tdot(constraint) if region.has_rows else 0.0
 
-    # ---- the penalty: prox, pricing, restriction to some columns ---------------------------------
+    # ---- the penalty: pricing, restriction to some columns ---------------------------------------
 
     #: The cost of each column, where the penalty is separable.
     columns = Part[Columns]("problem.columns")
@@ -140,10 +140,8 @@ class CompositeForm(ProblemForm):
         """The strengths of a sorted penalty."""
         return self.penalty.strengths if isinstance(self.penalty, Slope) else None
 
-    @cached_property
-    def free_columns(self) -> Indices:
-        """Columns that cost nothing: q must be zero there."""
-        return self.problem.terms.free_columns
+    #: Columns that cost nothing: q must be zero there.
+    free_columns = Part[Indices]("problem.terms.free_columns")
 
     @cached_property
     def free_mask(self) -> Mask:
@@ -151,13 +149,6 @@ class CompositeForm(ProblemForm):
         mask = np.zeros(self.problem.n_features, dtype=bool)
         mask[self.free_columns] = True
         return mask
-
-    def prox(self, v: Vector, step: float) -> Vector:
-        """Return the minimiser of ``Omega(b) + |b - v|^2 / (2 step)``, bounds included."""
-        coef = self.penalty.prox(v, step)
-        if self.is_separable and self.columns.has_bounds:
-            coef = np.clip(coef, self.columns.lower, self.columns.upper)
-        return coef
 
     @cached_property
     def needed_columns(self) -> Indices:

@@ -149,10 +149,6 @@ class EpigraphForm(RectifiedForm):
             return d + len(self.groups)
         return d if self._levels is None else 2 * d + int(self._levels.drop.size)
 
-    def penalty_value(self, coef: Vector) -> float:
-        """Return the penalty of the coefficients, whatever the further columns are."""
-        return self.problem.penalty_value(coef)
-
 
 def _above_absolute(columns: Indices, above: Indices, width: int) -> sp.csr_array:
     """Return the rows ``x[above] - x[columns] >= 0`` and ``x[above] + x[columns] >= 0``."""

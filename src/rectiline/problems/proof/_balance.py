@@ -204,7 +204,14 @@ def balanced_on(
     frozen: FrozenRows | None = None,
     wanted: Vector | float = 0.0,
 ) -> DualPoint:
-    """Return the dual point moved so that q is nearly `wanted` on some columns."""
+    """Return the dual point moved so that q is nearly `wanted` on some columns.
+
+    With an intercept the multipliers of samples sum to zero then, nearly.
+    """
+    if not columns.size and (frozen is None or not problem.fit_intercept):
+        if problem.fit_intercept:
+            problem.rows.balance(point.sample)
+        return point
     k, region, movable = columns.size, problem.terms.region, Movable.of(problem, point, columns)
     target, size = np.zeros((2, k + problem.fit_intercept))
     target[:k] = -wanted

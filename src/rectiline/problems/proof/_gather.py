@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from rectiline.problems._problem import Problem
 
-_ROUNDS_OF_EXACT_MOVES = 3  # each may push q of other columns outside
+_ROUNDS_OF_EXACT_MOVES = 4  # each may push q of other columns outside
 _ROUNDS_OF_SIGNS = 4  # how often columns whose q has a forbidden sign are balanced
 _ALLOWED_SHRINKAGE = 1e-11  # of the multipliers; the gap hardly grows
 _ROOM_AT_ENDS = 2.0**-36  # by this share multipliers shrink where too few can move
@@ -182,24 +182,16 @@ def small_closed(
     return None
 
 
-class _Placed(NamedTuple):
-    """q with its error, and how it gets into the dual range: by moves, and by a share of it."""
+def _q_in_dual_range(
+    pair: Pair, allowed_shrinkage: float
+) -> tuple[Vector, Vector, Balance, float, float]:
+    """Return q with its error, and how it gets into the dual range: by moves, and by a share of it.
 
-    q: Vector
-    error: Vector
-    balance: Balance
-    share: float
-    shrunk: float  # by how much more than without rounding errors
-
-
-def _q_in_dual_range(pair: Pair, allowed_shrinkage: float) -> _Placed:
+    The last number says by how much more it shrinks than without rounding errors.
+    """
     problem = pair.problem
     q, error = pair.q_on_penalised_columns
-    outside = _outside_by_rounding(pair, q, error, allowed_shrinkage)
-    balance = exact_balance(pair, outside)
-    if outside.size and balance.moves is None:
-        outside = outside[:0]
-        balance = exact_balance(pair)
+    outside, balance = np.zeros(0, dtype=np.intp), exact_balance(pair)
     for rounds_left in reversed(range(_ROUNDS_OF_EXACT_MOVES + 1)):
         known, off = q.copy(), error.copy()
         if balance.moves is not None:
@@ -225,7 +217,7 @@ def _q_in_dual_range(pair: Pair, allowed_shrinkage: float) -> _Placed:
     if outside.size:
         q = q.copy()
         q[outside] = np.clip(q, *problem.columns.dual_range)[outside]
-    return _Placed(q, error, balance, share, shrunk)
+    return q, error, balance, share, shrunk
 
 
 def _outside_by_rounding(

@@ -20,7 +20,7 @@ from rectiline.problems._certificate import ZERO_LEVEL, Certificate, DualPoint
 from rectiline.problems.proof._balance import balanced_on
 from rectiline.problems.proof._close import Closed
 from rectiline.problems.proof._gather import ClosedPair, best_closed, small_closed
-from rectiline.problems.proof._measure import FrozenRows, Pair
+from rectiline.problems.proof._measure import Pair
 
 if TYPE_CHECKING:
     from rectiline.problems._problem import Problem
@@ -92,7 +92,8 @@ def prove(
                 best = found
             if twofold or not is_undecided(best.certificate, tol):
                 return _proof(best)
-    point, free = balanced(problem, point), problem.terms.free_columns
+    free = problem.terms.free_columns
+    point = balanced_on(problem, point, free)
     z, image = problem.design.both(b, point.sample)
     return _proof(closed_pair(Pair(problem, b, b0, point, free, z, image), tol))
 
@@ -122,7 +123,8 @@ def prove_many(
     points = []
     for problem, one, z, (_, b0) in zip(problems, candidates, Z, pairs, strict=True):
         dual = DualPoint(rows.slopes(z + b0)) if one.dual is None else one.dual
-        points.append(balanced(problem, inside_boxes(problem, dual)))
+        point = inside_boxes(problem, dual)
+        points.append(balanced_on(problem, point, problem.terms.free_columns))
     images = design.tdot_many(np.array([point.sample for point in points]))
     return [
         _proof(closed_pair(Pair(one, b, b0, point, one.terms.free_columns, z, image), tol))
@@ -197,13 +199,3 @@ def inside_boxes(problem: Problem, dual: DualPoint | ArrayLike) -> DualPoint:
             )
         parts.append(part)
     return DualPoint(sample, np.maximum(parts[0], 0.0), parts[1])
-
-
-def balanced(problem: Problem, point: DualPoint, frozen: FrozenRows | None = None) -> DualPoint:
-    """Return the point moved so that q is nearly zero on free columns and for an intercept."""
-    free = problem.terms.free_columns
-    if free.size or (frozen is not None and problem.fit_intercept):
-        return balanced_on(problem, point, free, frozen)
-    if problem.fit_intercept:
-        problem.rows.balance(point.sample)
-    return point
