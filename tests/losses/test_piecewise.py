@@ -175,9 +175,9 @@ def test_other_errors():
         PiecewiseLQ.from_units(relu=[(1, 2, 3)])
     with pytest.raises(ValueError, match=r"rehu_tau\[0\] is -1.0"):
         PiecewiseLQ.from_units(rehu=[(1, 0, -1)])
-    with pytest.raises(ValueError, match=r"got an array of shape \(0,\)"):
+    with pytest.raises(ValueError, match=r"quadratics must be one or more rows.*got shape \(0,\)"):
         PiecewiseLQ.maximum([])
-    with pytest.raises(ValueError, match=r"quadratics\[1\] is \[0.0, nan, 0.0\]"):
+    with pytest.raises(ValueError, match=r"quadratics\[1\] is \(0.0, nan, 0.0\)"):
         PiecewiseLQ.maximum([(0, 1, 0), (0, np.nan, 0)])
     with pytest.raises(ValueError, match="Unbounded below"):
         PiecewiseLQ.maximum([(0, 1, 0), (0, 2, 0)])

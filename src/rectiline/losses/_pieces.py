@@ -73,12 +73,9 @@ def shape_from_units(units: PLQUnits) -> Shape:
 
 
 def _read(knots: ArrayLike, pieces: ArrayLike) -> tuple[Vector, NDArray[np.float64]]:
-    t = np.array(knots, dtype=np.float64)
-    abc = np.array(pieces, dtype=np.float64)
+    t, abc = np.array(knots, dtype=np.float64), _rows("pieces", pieces)
     if t.ndim != 1:
         raise ValueError(f"knots must be one-dimensional, got shape {t.shape}.")
-    if abc.ndim != 2 or abc.shape[1] != 3:
-        raise ValueError(f"pieces must be rows (a, b, c), got shape {abc.shape}.")
     if abc.shape[0] != t.size + 1:
         raise ValueError(
             f"{t.size} knots bound {t.size + 1} pieces, but pieces has {abc.shape[0]} rows."
@@ -86,9 +83,6 @@ def _read(knots: ArrayLike, pieces: ArrayLike) -> tuple[Vector, NDArray[np.float
     if not np.isfinite(t).all():
         k = int(np.argmin(np.isfinite(t)))
         raise ValueError(f"knots[{k}] is {t[k]}; knots must be finite.")
-    if not np.isfinite(abc).all():
-        k = int(np.argmin(np.isfinite(abc).all(axis=1)))
-        raise ValueError(f"pieces[{k}] is {_text(abc[k])}; coefficients must be finite.")
     if not (np.diff(t) > 0).all():
         k = int(np.argmin(np.diff(t) > 0))
         raise ValueError(
@@ -107,6 +101,17 @@ def _read(knots: ArrayLike, pieces: ArrayLike) -> tuple[Vector, NDArray[np.float
         )
     abc[:, 0] = np.maximum(a, 0.0)
     return t, abc
+
+
+def _rows(name: str, given: ArrayLike) -> NDArray[np.float64]:
+    """Return one or more rows (a, b, c) of finite numbers."""
+    abc = np.array(given, dtype=np.float64)
+    if abc.ndim != 2 or abc.shape[1] != 3 or not len(abc):
+        raise ValueError(f"{name} must be one or more rows (a, b, c), got shape {abc.shape}.")
+    if not np.isfinite(abc).all():
+        k = int(np.argmin(np.isfinite(abc).all(axis=1)))
+        raise ValueError(f"{name}[{k}] is {_text(abc[k])}; coefficients must be finite.")
+    return abc
 
 
 def _slopes(t: Vector, abc: NDArray[np.float64]) -> tuple[Vector, Vector]:
@@ -185,14 +190,7 @@ def upper_envelope(quadratics: ArrayLike) -> tuple[Vector, NDArray[np.float64]]:
     overtakes it, where their difference goes from below zero to above. Each step looks at all of
     them, so that m quadratics take O(m^2) operations, on arrays.
     """
-    abc = np.array(quadratics, dtype=np.float64)
-    if abc.ndim != 2 or abc.shape[1] != 3 or abc.shape[0] == 0:
-        raise ValueError(
-            f"quadratics must be one or more rows (a, b, c), got an array of shape {abc.shape}."
-        )
-    if not np.isfinite(abc).all():
-        k = int(np.argmin(np.isfinite(abc).all(axis=1)))
-        raise ValueError(f"quadratics[{k}] is {abc[k].tolist()}; coefficients must be finite.")
+    abc = _rows("quadratics", quadratics)
     # Towards minus infinity the leading coefficients decide.
     who = [int(np.lexsort((abc[:, 2], -abc[:, 1], abc[:, 0]))[-1])]
     edges: list[float] = []

@@ -6,37 +6,16 @@ from typing import Any
 
 from rectiline._suggest import not_an_object, unknown_name
 
+from . import _margin, _residual
 from ._base import Loss
-from ._margin import Hinge, ModifiedHuber, SmoothedHinge, SquaredHinge
-from ._residual import (
-    Absolute,
-    Asymmetric,
-    EpsilonInsensitive,
-    Expectile,
-    Huber,
-    Pinball,
-    SquaredEpsilonInsensitive,
-    SquaredError,
-)
 
 LOSSES: dict[str, type[Loss]] = {
-    loss.name: loss
-    for loss in (
-        Hinge,
-        SquaredHinge,
-        SmoothedHinge,
-        ModifiedHuber,
-        Absolute,
-        EpsilonInsensitive,
-        SquaredEpsilonInsensitive,
-        Pinball,
-        Asymmetric,
-        Huber,
-        SquaredError,
-        Expectile,
-    )
+    kind.name: kind
+    for module in (_margin, _residual)
+    for kind in vars(module).values()
+    if isinstance(kind, type) and issubclass(kind, Loss) and kind is not Loss
 }
-LOSSES["quantile"] = Pinball
+LOSSES["quantile"] = _residual.Pinball
 # What other libraries call them.
 _ALIASES = {
     "absolute_error": "absolute",
@@ -95,7 +74,7 @@ def get(name: str | Loss, **parameters: Any) -> Loss:
             f"loss={name!r} takes {', '.join(map(repr, known)) or 'no parameters'}; got "
             f"{', '.join(map(repr, unknown))}."
         )
-    if kind is Pinball and not parameters:
+    if kind is _residual.Pinball and not parameters:
         raise ValueError(
             f"loss={name!r} needs its quantile, such as 0.9: loss_params={{'quantile': 0.9}} of an "
             "estimator, or the object Pinball(0.9). The median is loss='absolute'."

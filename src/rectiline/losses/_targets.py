@@ -30,16 +30,12 @@ def as_vector(owner: object, y: ArrayLike) -> NDArray[Any]:
 def as_numbers(owner: object, y: ArrayLike) -> Array:
     """Return ``y``, of any shape, as finite float64 numbers."""
     array = np.asarray(y)
-    if array.dtype.kind == "O" and not any(isinstance(v, str | bytes) for v in array.flat):
-        try:
-            array = array.astype(np.float64)
-        except (TypeError, ValueError):
-            bad = next((v for v in array.flat if not _is_number(v)), None)
-            raise ValueError(f"{owner}: y must hold finite numbers, got {bad!r}.") from None
-    if array.dtype.kind not in "biuf":
-        first = array.flat[0] if array.size else ""
+    odd = list(array.flat[:1]) if array.dtype.kind not in "biufO" else []
+    if array.dtype.kind == "O":
+        odd = [value for value in array.flat if not _is_number(value)][:1]
+    if odd:
         raise ValueError(
-            f"{owner}: y must hold finite numbers, got {_show(first)} (dtype {array.dtype})."
+            f"{owner}: y must hold finite numbers, got {_show(odd[0])} (dtype {array.dtype})."
         )
     numbers = array.astype(np.float64)
     finite = np.isfinite(numbers)
@@ -119,7 +115,7 @@ def _is_number(value: Any) -> bool:
         float(value)
     except (TypeError, ValueError):
         return False
-    return True
+    return not isinstance(value, str | bytes)
 
 
 def _place(at: NDArray[np.intp]) -> str:
