@@ -176,6 +176,14 @@ class Penalty(Immutable, ABC):
         self.check(point.size)
         return point
 
+    def _check_count(self, given: Vector, n_features: int, name: str) -> None:
+        """Raise ValueError unless there is one number for each column."""
+        if given.size != n_features:
+            raise ValueError(
+                f"{type(self).__name__} has {given.size} {name}s but there are {n_features} "
+                f"columns: give one {name} per column."
+            )
+
     def _step(self, step: float) -> float:
         if not 0.0 < step < math.inf:
             raise ValueError(f"step={step!r}: step must be a finite number > 0.")

@@ -159,11 +159,8 @@ class L1(SeparablePenalty):
 
     def check(self, n_features: int) -> None:
         """Raise ValueError unless there is one weight per column (or none were given)."""
-        if self.weights is not None and self.weights.size != n_features:
-            raise ValueError(
-                f"L1 has {self.weights.size} weights but there are {n_features} columns: "
-                "give one weight per column."
-            )
+        if self.weights is not None:
+            self._check_count(self.weights, n_features, "weight")
 
     def separable(self, n_features: int) -> tuple[Vector, Vector]:
         """Return (rho, l1): zeros, and ``strength * weights``."""
@@ -254,11 +251,7 @@ class Columnwise(SeparablePenalty):
 
     def check(self, n_features: int) -> None:
         """Raise ValueError unless there is one pair of strengths per column."""
-        if self.l1.size != n_features:
-            raise ValueError(
-                f"Columnwise has {self.l1.size} strengths but there are {n_features} columns: "
-                "give one per column."
-            )
+        self._check_count(self.l1, n_features, "strength")
 
     def separable(self, n_features: int) -> tuple[Vector, Vector]:
         """Return (rho, l1): ``l2`` and ``l1``."""

@@ -95,20 +95,17 @@ class SharedSubspace(Penalty):
     def __init__(self, shared_dim: int = 1, alpha: float = 1.0, beta: float = 0.1) -> None:
         owner = "SharedSubspace"
         dim = positive_integer(owner, "shared_dim", shared_dim)
-        parts = {
-            "alpha": nonnegative(owner, "alpha", alpha),
-            "beta": nonnegative(owner, "beta", beta),
-        }
-        if (parts["alpha"] == 0.0) != (parts["beta"] == 0.0):
-            name = "alpha" if parts["alpha"] == 0.0 else "beta"
+        a, b = nonnegative(owner, "alpha", alpha), nonnegative(owner, "beta", beta)
+        if (a == 0.0) != (b == 0.0):
+            name = "alpha" if a == 0.0 else "beta"
             raise ValueError(f"{owner}({name}=0.0): {name} must be > 0.")
-        eta = parts["beta"] / parts["alpha"] if parts["alpha"] else 1.0
+        eta = b / a if a else 1.0
         if not 0.0 < eta < math.inf:
             raise ValueError(
-                f"{owner}(alpha={parts['alpha']!r}, beta={parts['beta']!r}): the ratio beta/alpha "
-                "must be a positive finite number."
+                f"{owner}(alpha={a!r}, beta={b!r}): the ratio beta/alpha must be a positive finite "
+                "number."
             )
-        self._set(shared_dim=dim, eta=eta, strength=parts["alpha"], **parts)
+        self._set(shared_dim=dim, eta=eta, strength=a, alpha=a, beta=b)
 
     shared_dim: int
     alpha: float

@@ -183,11 +183,7 @@ class Slope(Penalty):
 
     def check(self, n_features: int) -> None:
         """Raise ValueError unless there is one strength per column."""
-        if self.strengths.size != n_features:
-            raise ValueError(
-                f"Slope has {self.strengths.size} strengths but there are {n_features} columns: "
-                "give one strength per column."
-            )
+        self._check_count(self.strengths, n_features, "strength")
 
     def with_strength(self, strength: float) -> Slope:
         """Return the penalty with all strengths scaled so that the first one is ``strength``."""
