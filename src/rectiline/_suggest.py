@@ -51,16 +51,14 @@ def not_an_object(argument: str, given: Any, kind: type, example: str) -> TypeEr
     >>> not_an_object("penalty", GroupLinf, Penalty, "Ridge()")
     TypeError('penalty=GroupLinf is a class; give an object: GroupLinf(strength, groups).')
     """
-    if not isinstance(given, type):
-        return TypeError(
-            f"{argument} must be a {kind.__name__} such as {example}; got {given!r} "
-            f"(type {type(given).__name__})."
+    is_class = isinstance(given, type)
+    if not is_class or not issubclass(given, kind):
+        got = (
+            f"the class {given.__name__}"
+            if is_class
+            else f"{given!r} (type {type(given).__name__})"
         )
-    if not issubclass(given, kind):
-        return TypeError(
-            f"{argument} must be a {kind.__name__} such as {example}; got the class "
-            f"{given.__name__}."
-        )
+        return TypeError(f"{argument} must be a {kind.__name__} such as {example}; got {got}.")
     needed = [
         name
         for name, one in inspect.signature(given).parameters.items()

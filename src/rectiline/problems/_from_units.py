@@ -72,15 +72,13 @@ def _pair(
         raise ValueError(f"{given} is given without {missing}; units need both.")
     if a is None or b is None:
         return np.zeros((0, n)), np.zeros((0, n))
-    made = []
-    for name, values in ((first, a), (second, b)):
-        array = np.atleast_2d(real_array(name, values))
+    made = [np.atleast_2d(real_array(*one)) for one in ((first, a), (second, b))]
+    for name, array in zip((first, second), made):
         if array.ndim != 2 or array.shape[1] != n or not np.isfinite(array).all():
             raise ValueError(
                 f"{name} must hold finite numbers of shape (units, n_samples) with {n} samples; "
-                f"got shape {np.shape(values)}."
+                f"got shape {array.shape}."
             )
-        made.append(array)
     if made[0].shape != made[1].shape:
         raise ValueError(
             f"{first} and {second} must have one shape; got {made[0].shape} and {made[1].shape}."

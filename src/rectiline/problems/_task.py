@@ -46,7 +46,7 @@ class Task(Problem):
     """A problem whose weights sum to one and whose bounds are rows: its penalty is that of all."""
 
     @classmethod
-    def make(cls, design: Design, samples: Samples, constraints: tuple[Constraint, ...]) -> Task:
+    def make(cls, design: Design, samples: Samples, constraints: Any) -> Task:
         """Return the task with these rows."""
         check_size(samples)
         terms = terms_of(None, constraints, design.n_features, None, design)
@@ -349,21 +349,16 @@ def normalized_weights(
     return [one / one.sum() for one in weights]
 
 
-def _constraints(given: Any, n_tasks: int) -> list[tuple[Constraint, ...]]:
-    """Return the constraints of each task: the same for all, or one sequence per task."""
-    if given is None:
-        given = ()
-    if isinstance(given, Constraint):
-        given = (given,)
-    given = tuple(given)
-    if all(isinstance(one, Constraint) for one in given):
+def _constraints(given: Any, n_tasks: int) -> list[Any]:
+    """Return the constraints of each task: the same for all, or one entry per task."""
+    if given is None or isinstance(given, Constraint):
         return [given] * n_tasks
-    if len(given) != n_tasks:
+    listed = tuple(given)
+    if all(isinstance(one, Constraint) for one in listed):
+        return [listed] * n_tasks
+    if len(listed) != n_tasks:
         raise ValueError(
             f"constraints must hold Constraint objects, or one sequence of them per task: "
-            f"{n_tasks} tasks, but {len(given)} entries."
+            f"{n_tasks} tasks, but {len(listed)} entries."
         )
-    return [
-        (one,) if isinstance(one, Constraint) else tuple(() if one is None else one)
-        for one in given
-    ]
+    return list(listed)
