@@ -53,11 +53,8 @@ def not_an_object(argument: str, given: Any, kind: type, example: str) -> TypeEr
     """
     is_class = isinstance(given, type)
     if not is_class or not issubclass(given, kind):
-        got = (
-            f"the class {given.__name__}"
-            if is_class
-            else f"{given!r} (type {type(given).__name__})"
-        )
+        shown = f"{given!r} (type {type(given).__name__})"
+        got = f"the class {given.__name__}" if is_class else shown
         return TypeError(f"{argument} must be a {kind.__name__} such as {example}; got {got}.")
     needed = [
         name

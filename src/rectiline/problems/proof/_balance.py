@@ -170,12 +170,12 @@ class Movable(NamedTuple):
             return alone
         dual, largest = point.constraints, float(np.abs(sample).max(initial=0.0))
         places = dual.nonzero()[0]
-        if not places.size or largest == 0.0 or (n + places.size) * k > _ENTRIES_TO_STAY_SPARSE:
+        if not places.size or largest == 0.0 or (n + dual.size) * k > _ENTRIES_TO_STAY_SPARSE:
             return alone
         # Rounded down: the method moves rows with the most room, and these are to be among them.
         power = np.frexp(dual[places] / largest)[1] - 1
         scale = np.ldexp(1.0, np.minimum(np.maximum(power, -40), 40))
-        rows = Design(problem.terms.region.stacked.design.X[places]).dense_columns(columns)
+        rows = problem.terms.region.stacked.design.dense_columns(columns)[places]
         Z = np.zeros((n + places.size, k + intercept))
         Z[:n, :k] = design.dense_columns(columns)
         Z[n:, :k] = -scale[:, None] * rows
