@@ -207,13 +207,8 @@ class MultiTaskProblem(FieldsAlone):
 
     def loss_value(self, coef: Matrix, intercept: Vector) -> float:
         """Return the sum over tasks of the average loss."""
-        columns = np.ascontiguousarray(coef.T)
-        return float(
-            sum(
-                task.rows.loss(task.design.dot(u) + b)
-                for task, u, b in zip(self.tasks, columns, intercept)
-            )
-        )
+        triples = zip(self.tasks, np.ascontiguousarray(coef.T), intercept)
+        return float(sum(task.rows.loss(task.design.dot(u) + b) for task, u, b in triples))
 
     def objective(self, coef: ArrayLike, intercept: ArrayLike | None = None) -> float:
         """Return the primal objective; `coef` is (n_features, n_tasks)."""
