@@ -59,7 +59,7 @@ def test_column_units_centre_and_scale(intercept):
         X, rng.standard_normal(40), "absolute", sample_weight=weight, fit_intercept=intercept
     )
     scales = problem.data.scales
-    centre, unit = scales.about_means if intercept else scales.about_zero
+    centre, unit = scales.units(intercept)
     mean = np.average(X, axis=0, weights=weight)
     if intercept:
         assert np.allclose(centre[:3], mean[:3], rtol=1e-12) and not centre[3:].any()

@@ -51,15 +51,10 @@ class ColumnScales(FieldsAlone):
         """Whether all weights are equal: then X has been looked at already."""
         return bool((self.weight == self.weight[:1]).all())
 
-    @cached_property
-    def about_zero(self) -> tuple[Vector | None, Vector]:
-        """Nothing to subtract from the columns, and one over the root of their mean squares."""
-        return _core.column_units(self.mean_squares, self.mean_squares, False)
-
-    @cached_property
-    def about_means(self) -> tuple[Vector | None, Vector]:
-        """What to subtract from each column, None for nothing, and one over its deviation."""
-        return _core.column_units(self.means, self.mean_squares, True)
+    def units(self, about_means: bool) -> tuple[Vector | None, Vector]:
+        """Centres of the columns, None for zero, and what makes their mean squares about them 1."""
+        centres = self.means if about_means else self.mean_squares
+        return _core.column_units(centres, self.mean_squares, about_means)
 
 
 @dataclass(frozen=True, eq=False)

@@ -82,8 +82,7 @@ class RectifiedForm(ProblemForm):
 
         It then has mean zero (with an intercept) and mean square one.
         """
-        scales = self.problem.data.scales
-        return scales.about_means if self.fit_intercept else scales.about_zero
+        return self.problem.data.scales.units(self.fit_intercept)
 
 
 @dataclass(frozen=True, eq=False)
