@@ -1,5 +1,7 @@
 """Units that problems count in, which compiled code works out, against NumPy."""
 
+import dataclasses
+
 import fuzz_verify
 import numpy as np
 import pytest
@@ -104,3 +106,32 @@ def test_violations_are_measured_against_the_terms_of_their_row():
     coef = np.array([1.0, 1.0 + 1e-6, 1e6])
     assert 1e-7 < problem.violation(coef)[1] < 1e-6
     assert problem.violation(coef, roughly=True)[1] < 1e-12
+
+
+@pytest.mark.parametrize("with_constraint", [False, True])
+def test_multipliers_near_the_best_ones_prove_an_answer_in_any_units(with_constraint):
+    """A tiny error of multipliers is a large one of q beside the ridge of a column in large units.
+
+    Samples on the kink make up for it.
+    """
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((300, 4)) * [1e6, 1.0, 0.1, 1e5]
+    y = np.sign(X @ [1e-6, 1.0, 0.0, 1e-5] + 0.5 * rng.standard_normal(300))
+    constraints = [rl.constraints.LinearInequality([[0.0, -1.0, 0.0, 0.0]], [0.5])]
+    problem = rl.Problem(
+        X,
+        y,
+        "hinge",
+        rl.penalties.Ridge(1.0),
+        constraints if with_constraint else (),
+        sample_weight=np.full(300, 5.0),
+    )
+    found = rl.solve(problem, tol=1e-10)
+    low, high = problem.dual_boxes
+    sample = found.dual.sample
+    on_kink = (sample > low + 1e-3) & (sample < high - 1e-3)
+    error = np.where(on_kink, 1e-5 * rng.standard_normal(300), 0.0)
+    near = dataclasses.replace(found.dual, sample=sample + error)
+    assert problem.certify(found.coef, found.intercept, near).relative_gap > 1e-3
+    proof = problem.prove(found.coef, found.intercept, near, tol=1e-9)
+    assert proof.certificate.relative_gap <= 1e-9

@@ -228,6 +228,14 @@ class Columns:
         low, high = self.dual_range
         return np.asarray((low == 0) & (high == 0))
 
+    def slopes(self, coef: Vector) -> tuple[Vector, Vector]:
+        """Return the least and the largest slope of each ``h_j``, infinite beyond bounds."""
+        ridge = self.rho * coef
+        low = ridge + np.where(coef > 0, self.l1, -self.l1)
+        high = ridge + np.where(coef < 0, -self.l1, self.l1)
+        at_bounds = coef <= self.lower, coef >= self.upper
+        return np.where(at_bounds[0], -np.inf, low), np.where(at_bounds[1], np.inf, high)
+
     def value(self, coef: Vector) -> float:
         """Return the sum of ``h_j``, ignoring the bounds (violations are reported apart)."""
         total = 0.5 * float(np.dot(self.rho * coef, coef))

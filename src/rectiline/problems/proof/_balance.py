@@ -23,7 +23,7 @@ from rectiline._polling import checkpoint
 from rectiline._typing import Indices, Vector
 from rectiline.backends import Design
 from rectiline.problems._certificate import DualPoint
-from rectiline.problems.proof._measure import UNIT, FrozenRows, Pair, gamma
+from rectiline.problems.proof._measure import UNIT, FrozenRows, Pair, gamma, norm_of
 from rectiline.problems.proof._sparse_system import SparseNormalSystem
 
 if TYPE_CHECKING:
@@ -33,6 +33,8 @@ RADIUS = 1024.0  # see `Certificate.radius`
 _UP = 1 + 4 * UNIT  # rounds a bound up after a few operations
 _COLUMNS_TO_STAY_SPARSE = 32  # a dense copy of fewer columns costs next to nothing
 _ENTRIES_TO_STAY_SPARSE = 1_000_000
+_MOST_COLUMNS_MOVED = 200  # the linear systems have the order of the columns that are moved
+_NEARLY_STATIONARY = 1e-4  # relative to the terms of q
 _WEIGHTED_ROUNDS = 3  # products of rows are known once
 _NO_COLUMNS = np.zeros(0, dtype=np.intp)
 # The last free columns of a design: every certificate of a run asks for the same ones.
@@ -228,6 +230,29 @@ def balanced_on(
     point = movable.moved(point, target, size)
     problem.rows.clip(point.sample)  # exactly into the boxes
     return point
+
+
+def moved_to_stationarity(
+    problem: Problem, b: Vector, point: DualPoint, gap: float
+) -> DualPoint | None:
+    """Return multipliers moved so that q_j is a slope of the penalty at b_j; None: no need.
+
+    A column in large units has a ridge part that is tiny beside its products, so that q_j may miss
+    ``rho_j b_j`` by next to nothing and still add ``(q_j - rho_j b_j)^2 / (2 rho_j)``, most of the
+    gap of a right answer. Samples on kinks can move until nothing is left. Where q misses by more
+    than a small share of its terms, b is not optimal.
+    """
+    columns, region, d = problem.columns, problem.terms.region, problem.n_features
+    if not (problem.is_separable and columns.strongly_convex and d <= _MOST_COLUMNS_MOVED):
+        return None
+    q = region.combined(point) - problem.design.tdot(point.sample)
+    wanted = np.clip(q, *columns.slopes(b))
+    miss = np.abs(q - wanted)
+    size = problem.design.norm_bounds.columns * norm_of(point.sample)
+    is_near = (miss <= _NEARLY_STATIONARY * (size + region.combined_size(point))).all()
+    if not is_near or float((0.5 * miss * miss / columns.rho).sum()) < 0.5 * gap:
+        return None
+    return balanced_on(problem, point, np.arange(d), wanted=wanted)
 
 
 def exact_balance(pair: Pair, outside: Indices = _NO_COLUMNS) -> Balance:

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 from rectiline import _core
 from rectiline._typing import Vector
 from rectiline.problems._certificate import ZERO_LEVEL, Certificate, DualPoint
-from rectiline.problems.proof._balance import balanced_on
+from rectiline.problems.proof._balance import balanced_on, moved_to_stationarity
 from rectiline.problems.proof._close import Closed
 from rectiline.problems.proof._gather import ClosedPair, best_closed, small_closed
 from rectiline.problems.proof._measure import Pair
@@ -82,6 +82,19 @@ def prove(
     if dual is None:
         dual = DualPoint(problem.rows.slopes(problem.design.dot(b) + b0))
     point = inside_boxes(problem, dual)
+    found = _closed(problem, b, b0, point, tol)
+    if tol and not found.certificate.holds(tol, math.inf):
+        moved = moved_to_stationarity(problem, b, point, found.certificate.gap)
+        if moved is not None:
+            other = _closed(problem, b, b0, moved, tol)
+            found = other if other.certificate.gap < found.certificate.gap else found
+    return Proof(found.certificate, found.point.scaled(found.share))
+
+
+def _closed(
+    problem: Problem, b: Vector, b0: float, point: DualPoint, tol: float | None
+) -> ClosedPair:
+    """Return the certificate of a pair whose multipliers are in their boxes."""
     best: ClosedPair | None = None
     for twofold in (False, True):
         if twofold or tol is None or tol >= _RELATIVE_GAP_OF_PLAIN_DOUBLES:
@@ -91,11 +104,11 @@ def prove(
             if best is None or not found.certificate.gap > best.certificate.gap:
                 best = found
             if twofold or not is_undecided(best.certificate, tol):
-                return _proof(best)
+                return best
     free = problem.terms.free_columns
     point = balanced_on(problem, point, free)
     z, image = problem.design.both(b, point.sample)
-    return _proof(closed_pair(Pair(problem, b, b0, point, free, z, image), tol))
+    return closed_pair(Pair(problem, b, b0, point, free, z, image), tol)
 
 
 @np.errstate(all="ignore")
@@ -126,14 +139,11 @@ def prove_many(
         point = inside_boxes(problem, dual)
         points.append(balanced_on(problem, point, problem.terms.free_columns))
     images = design.tdot_many(np.array([point.sample for point in points]))
-    return [
-        _proof(closed_pair(Pair(one, b, b0, point, one.terms.free_columns, z, image), tol))
+    closed = [
+        closed_pair(Pair(one, b, b0, point, one.terms.free_columns, z, image), tol)
         for one, (b, b0), point, z, image in zip(problems, pairs, points, Z, images, strict=True)
     ]
-
-
-def _proof(closed: ClosedPair) -> Proof[DualPoint]:
-    return Proof(closed.certificate, closed.point.scaled(closed.share))
+    return [Proof(one.certificate, one.point.scaled(one.share)) for one in closed]
 
 
 def closed_pair(pair: Pair, tol: float | None = None) -> ClosedPair:
