@@ -9,7 +9,7 @@ matplotlib.use("Agg")
 from matplotlib import pyplot as plt  # noqa: E402
 
 from rectiline.estimators.multitask import MultiTaskRegressor  # noqa: E402
-from rectiline.reports._subspace_display import SubspaceDisplay  # noqa: E402
+from rectiline.reports import SubspaceDisplay  # noqa: E402
 
 
 @pytest.mark.parametrize("shared_dim", [1, 2])

@@ -1,16 +1,9 @@
 """Tables and plots of solutions, paths and fitted estimators."""
 
-from rectiline.reports._coefficients import CoefficientDisplay
-from rectiline.reports._convergence import ConvergenceDisplay
-from rectiline.reports._coverage import CoverageDisplay
-from rectiline.reports._effect import PartialEffectDisplay
-from rectiline.reports._fairness import FairnessDisplay
 from rectiline.reports._html import write_report
-from rectiline.reports._loss import LossDisplay
-from rectiline.reports._path import PathDisplay
-from rectiline.reports._quantile import QuantileDisplay
-from rectiline.reports._subspace_display import SubspaceDisplay
-from rectiline.reports._tables import solution_table
+from rectiline.reports._models import FairnessDisplay, PartialEffectDisplay, SubspaceDisplay
+from rectiline.reports._quantiles import CoefficientDisplay, CoverageDisplay, QuantileDisplay
+from rectiline.reports._solving import ConvergenceDisplay, LossDisplay, PathDisplay, solution_table
 
 __all__ = [
     "CoefficientDisplay",

@@ -18,11 +18,9 @@ from numpy.typing import NDArray
 
 from rectiline._typing import Vector
 from rectiline.problems import Problem
-from rectiline.reports._convergence import ConvergenceDisplay
-from rectiline.reports._loss import LossDisplay
 from rectiline.reports._plots import short
+from rectiline.reports._solving import ConvergenceDisplay, LossDisplay, solution_table
 from rectiline.reports._svg import picture
-from rectiline.reports._tables import solution_table
 from rectiline.solvers import Solution
 
 _MOST_BARS = 30  # coefficients in the picture, the largest ones
