@@ -20,9 +20,14 @@ from rectiline._frames import coefficient_frame
 from rectiline._polling import Clock
 from rectiline.estimators._check import column_names
 from rectiline.estimators._parameters import parameter_names, rules_of
-from rectiline.estimators._proofs import ProvedAgain, proved_again, without_multipliers
+from rectiline.estimators._proofs import (
+    ProvedAgain,
+    proved_again,
+    save_fit,
+    target_names,
+    without_multipliers,
+)
 from rectiline.estimators._rows import refuse_on_rows, with_targets
-from rectiline.estimators._saved import save_fit, target_names
 from rectiline.estimators._show import CallbackSupportMixin, certificate_html, visual_block
 from rectiline.exceptions import NoAnswerError
 from rectiline.problems import Certificate, Problem

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from itertools import combinations
 from typing import Any, Literal, Self, Unpack, cast, overload
 
@@ -26,14 +25,7 @@ from rectiline.estimators._parameters import TermParameters, keeps_parameters, m
 from rectiline.estimators._rows import predicted, with_targets
 from rectiline.estimators._run import RunOptions
 from rectiline.estimators._search import SearchMixin
-from rectiline.estimators._tasks import (
-    FitData,
-    class_weights,
-    find_classes,
-    first_largest,
-    two_class_row_tasks,
-    two_class_tasks,
-)
+from rectiline.estimators._tasks import FitData, first_largest, with_class_tasks
 from rectiline.losses import Loss
 from rectiline.solvers import Solution
 
@@ -131,20 +123,11 @@ class PLQClassifier(
         return make_loss(self.loss, self.loss_params, of=("margin", "residual"))
 
     def _with_tasks(self, data: FitData) -> FitData:
-        classes, places = find_classes(data.y, data.weight)
-        tasks = two_class_tasks(
-            self._loss(), places, classes.size, self.multi_class, float(self._given_C())
-        )
-        if tasks[0].samples is not None and any(map(is_fairness, data.constraints)):
+        C = float(self._given_C())
+        data = with_class_tasks(data, self._loss(), self.class_weight, self.multi_class, C)
+        if data.tasks[0].samples is not None and any(map(is_fairness, data.constraints)):
             raise ValueError("Fairness constraints need multi_class='ovr'; got 'ovo'.")
-        weight = class_weights(self.class_weight, classes, places, data.weight)
-        return replace(data, tasks=tasks, classes=classes, places=places, loss_weight=weight)
-
-    def _with_row_tasks(self, data: FitData) -> FitData:
-        classes, tasks = two_class_row_tasks(
-            data.rows, self._loss(), self.class_weight, self.multi_class, float(self._given_C())
-        )
-        return replace(data, tasks=tasks, classes=classes)
+        return data
 
     def _has_coef_rows(self, data: FitData) -> bool:
         return True

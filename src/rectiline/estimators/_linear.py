@@ -45,7 +45,7 @@ Scalar = TypeVar("Scalar", bound=np.generic)
 class LinearFitMixin(BaseLinear, Generic[Scalar]):
     """Fit, prediction and proofs of models ``x'b + b0``.
 
-    A subclass says what the tasks of its data are (`_with_tasks`, `_with_row_tasks`) and what
+    A subclass says what the tasks of its data are (`_with_tasks`) and what
     scores ``x'b + b0`` mean (`_from_scores`).
     """
 
@@ -139,14 +139,10 @@ class LinearFitMixin(BaseLinear, Generic[Scalar]):
         }
         refuse_on_rows(self, **asked)
         note_columns(self, rows)
-        return self._with_row_tasks(FitData(constraints=self._listed_constraints(), rows=rows))
+        return self._with_tasks(FitData(constraints=self._listed_constraints(), rows=rows))
 
     def _with_tasks(self, data: FitData) -> FitData:
         """Return the data with the problems of a fit on them."""
-        raise NotImplementedError
-
-    def _with_row_tasks(self, data: FitData) -> FitData:
-        """Return the data with the problems of a fit on rows in blocks."""
         raise NotImplementedError
 
     def _listed_constraints(self) -> list[Constraint]:

@@ -1,8 +1,9 @@
-"""Prove again, from the data of a fit alone, how good its coefficients are."""
+"""Prove again, from the data of a fit alone, how good its coefficients are; save and show it."""
 
 from __future__ import annotations
 
 import copy
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,8 +11,11 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from rectiline._numbers import seed_of
+from rectiline.estimators._check import as_numpy, column_names
+from rectiline.estimators._quantile_problems import StackedQuantiles
 from rectiline.problems import DualPoint, Problem
 from rectiline.problems.blocks import SplitDual
+from rectiline.problems.proofs import ProvedData, Statement, save_proofs
 from rectiline.solvers import solve
 from rectiline.solvers.multitask import solve_multitask
 
@@ -100,3 +104,89 @@ def _light(value: Any) -> Any:
     if isinstance(value, DualPoint):
         return replace(value, sample=np.zeros(0))
     return replace(value, dual=_light(value.dual))
+
+
+# ---- pages that show quantiles of a joint fit one by one ----
+
+
+def shown_one_by_one(model: Any, again: ProvedAgain, singles: list[Problem]) -> ProvedAgain:
+    """Return the quantiles of a joint fit with problems of their own, for a page about it."""
+    (solution,) = again.solutions
+    rows, dual = singles[0].constraint_rows, solution.dual
+    copies = 1 if model.shared_slopes else len(singles)
+    n_points = dual.inequality.size - copies * rows.A.shape[0]
+    own = dual.inequality[n_points:].reshape(copies, -1)
+    exact = dual.equality.reshape(copies, -1)
+    places = np.argsort(np.argsort(model.quantiles_)) % copies  # multipliers go up the levels
+    found = zip(as_numpy(model.coef_), as_numpy(model.intercept_).tolist(), places, strict=True)
+    parts = [
+        replace(
+            solution,
+            coef=coef,
+            intercept=intercept,
+            dual=replace(dual, inequality=own[place], equality=exact[place]),
+        )
+        for coef, intercept, place in found
+    ]
+    words = f"The {len(singles)} quantiles are fitted together: " + (
+        "they share their slopes, and the mean of their losses is minimised."
+        if model.shared_slopes
+        else "the sum of their objectives is minimised, and none may cross the next one, which "
+        f"takes constraints at {n_points} points."
+    )
+    return replace(again, problems=singles, solutions=parts, joint=(words, solution))
+
+
+# ---- files of proofs, in the terms of the user's data: `save_certificate` ----
+
+
+def save_fit(path: Any, again: Any, y: Any) -> None:
+    """Write the proofs of all problems of a fit; `y` is what the user gave."""
+    if not isinstance(again.problems[0], Problem):
+        raise TypeError(
+            f"save_certificate: a certificate file cannot hold the tasks of "
+            f"{type(again.model).__name__}, which share a penalty; verify(X, y) proves the fit."
+        )
+    save_proofs(path, _statements(again), _proved_data(again, y))
+
+
+def save_steps(path: Any, steps: Sequence[Any], y: Any) -> None:
+    """Write the proofs of fits on the same rows, each with a target of its own; y is the first."""
+    first = _proved_data(steps[0], y)
+    columns = np.column_stack([again.data.y for again in steps])
+    made = [f"target of step {k}" for k in range(2, len(steps) + 1)]
+    names = [*(first.targets or ["y"]), *made]
+    found = [replace(_statements(again)[0], output=k) for k, again in enumerate(steps)]
+    save_proofs(path, found, replace(first, y=columns, targets=names))
+
+
+def _proved_data(again: Any, y: Any) -> ProvedData:
+    """Return the data of a fit as the user has them."""
+    data, names = again.data, column_names(again.model)
+    if data.rows is not None:
+        return ProvedData.of(again.problems[0], names)
+    labels = None if data.classes is None else np.unique(data.y).tolist()
+    weight = data.weight if data.is_weighted else None
+    return ProvedData(data.X, data.y, labels, weight, names, target_names(y))
+
+
+def _statements(again: Any) -> list[Statement]:
+    """Return the problems of a fit and their answers."""
+    data, levels = again.data, None
+    if data.rows is None and getattr(again.model, "_is_joint", False):
+        levels = StackedQuantiles.of(again.model, data).shape
+    has_outputs = data.rows is None and np.ndim(data.y) == 2
+    found = zip(again.problems, again.solutions, data.tasks, strict=False)
+    return [
+        Statement(problem, solution, task.samples, k if has_outputs else 0, levels)
+        for k, (problem, solution, task) in enumerate(found)
+    ]
+
+
+def target_names(y: Any) -> list[str] | None:
+    """Return the names of a data frame's columns, or of a series."""
+    columns = getattr(y, "columns", None)
+    name = getattr(y, "name", None)
+    if columns is not None:
+        return [str(one) for one in columns]
+    return None if name is None else [str(name)]

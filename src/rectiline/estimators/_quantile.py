@@ -29,8 +29,8 @@ from rectiline.estimators._parameters import (
     keeps_parameters,
     shared_loss,
 )
-from rectiline.estimators._proofs import ProvedAgain
-from rectiline.estimators._quantile_problems import StackedQuantiles, shown_one_by_one
+from rectiline.estimators._proofs import ProvedAgain, shown_one_by_one
+from rectiline.estimators._quantile_problems import StackedQuantiles
 from rectiline.estimators._rows import with_targets
 from rectiline.estimators._scores import SummedScore
 from rectiline.estimators._tasks import FitData, Task
@@ -173,16 +173,12 @@ class QuantileRegressor(RegressorMixin, InferenceMixin, LinearFitMixin[np.float6
         kind = Pinball if self.loss == "pinball" else Expectile
         return shared_loss(kind(float(level)))
 
-    def _with_row_tasks(self, data: FitData) -> FitData:
-        data = replace(data, total=data.rows.total_weight())
-        if not data.total > 0:
-            raise ValueError("The weights of the rows must not all be zero.")
-        return self._with_tasks(data)
-
     def _with_tasks(self, data: FitData) -> FitData:
         self.quantiles_ = _checked_levels(self._asked_levels())
         y = None if data.rows is not None else np.asarray(data.y, dtype=np.float64)
-        total = data.total if data.weight is None else float(data.weight.sum())
+        total = float(data.weight.sum()) if data.rows is None else data.rows.total_weight()
+        if not total > 0:
+            raise ValueError("The weights of the rows must not all be zero.")
         tasks = [Task(self._loss(level), y) for level in self.quantiles_]
         return replace(data, y=y, total=total, tasks=tasks)
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
@@ -19,10 +19,8 @@ from scipy import sparse as sp
 
 from rectiline._typing import Indices, Vector
 from rectiline.constraints import Constraint, ConstraintRows, LinearInequality
-from rectiline.estimators._check import as_numpy
 from rectiline.estimators._encode import PlainColumns
 from rectiline.estimators._parameters import is_adaptive
-from rectiline.estimators._proofs import ProvedAgain
 from rectiline.estimators._rows import refuse_on_rows
 from rectiline.estimators._tasks import FitData
 from rectiline.losses import Loss
@@ -203,31 +201,3 @@ def _strengths(model: Any, penalty: Any) -> tuple[Vector, Vector]:
             "over columns ('elasticnet', 'l1', 'l2'), without adaptive weights."
         )
     return cast(tuple[Vector, Vector], parts)
-
-
-def shown_one_by_one(model: Any, again: ProvedAgain, singles: list[Problem]) -> ProvedAgain:
-    """Return the quantiles of a joint fit with problems of their own, for a page about it."""
-    (solution,) = again.solutions
-    rows, dual = singles[0].constraint_rows, solution.dual
-    copies = 1 if model.shared_slopes else len(singles)
-    n_points = dual.inequality.size - copies * rows.A.shape[0]
-    own = dual.inequality[n_points:].reshape(copies, -1)
-    exact = dual.equality.reshape(copies, -1)
-    places = np.argsort(np.argsort(model.quantiles_)) % copies  # multipliers go up the levels
-    found = zip(as_numpy(model.coef_), as_numpy(model.intercept_).tolist(), places, strict=True)
-    parts = [
-        replace(
-            solution,
-            coef=coef,
-            intercept=intercept,
-            dual=replace(dual, inequality=own[place], equality=exact[place]),
-        )
-        for coef, intercept, place in found
-    ]
-    words = f"The {len(singles)} quantiles are fitted together: " + (
-        "they share their slopes, and the mean of their losses is minimised."
-        if model.shared_slopes
-        else "the sum of their objectives is minimised, and none may cross the next one, which "
-        f"takes constraints at {n_points} points."
-    )
-    return replace(again, problems=singles, solutions=parts, joint=(words, solution))

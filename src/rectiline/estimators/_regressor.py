@@ -125,23 +125,19 @@ class PLQRegressor(
         **shared: Unpack[TermParameters],
     ) -> None: ...
 
-    def _with_tasks(self, data: FitData) -> FitData:
-        targets = np.asarray(data.y, dtype=np.float64)
-        return self._with_defaults(data, list(np.atleast_2d(targets.T)))
-
-    def _with_row_tasks(self, data: FitData) -> FitData:
-        return self._with_defaults(data, [None])
-
     def _given_C(self) -> Any:
         """Return C, a number or "auto"."""
         C = super()._given_C()
         return 1.0 if C == "auto" and not isinstance(self.penalty, str) else C
 
-    def _with_defaults(self, data: FitData, columns: list[Any]) -> FitData:
+    def _with_tasks(self, data: FitData) -> FitData:
         """Return the data with a task for each output, its loss and C relative to the data.
 
         Those of rows in blocks are relative to a sample of the rows.
         """
+        columns: list[Any] = [None]
+        if data.rows is None:
+            columns = list(np.atleast_2d(np.asarray(data.y, dtype=np.float64).T))
         loss, C = read_loss(self.loss, self.loss_params), self._given_C()
         if isinstance(loss, Loss) and C != "auto":
             return replace(data, tasks=[Task(loss, y, C=float(C)) for y in columns])

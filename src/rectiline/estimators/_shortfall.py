@@ -17,10 +17,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from rectiline.estimators._check import check_data, check_weight, checked_fit
 from rectiline.estimators._parameters import keeps_parameters
-from rectiline.estimators._proofs import proved_again
+from rectiline.estimators._proofs import proved_again, save_steps
 from rectiline.estimators._quantile import QuantileRegressor
 from rectiline.estimators._regressor import PLQRegressor
-from rectiline.estimators._saved import save_steps
 from rectiline.losses import Loss
 
 

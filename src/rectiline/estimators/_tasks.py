@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
@@ -18,7 +18,6 @@ from rectiline.estimators._fairness import FairnessData
 from rectiline.estimators._rows import count_labels
 from rectiline.losses import Loss
 from rectiline.problems.blocks import Encoding
-from rectiline.rows import RowBlocks
 from rectiline.solvers import RowSample
 
 _EQUAL_SCORES = 1e-10  # relative distance; samples on the margin of two classes tie
@@ -108,9 +107,10 @@ def find_classes(y: NDArray[Any], weight: Vector) -> tuple[NDArray[Any], Indices
         check_classification_targets(y)
     classes = np.unique(y if (weight > 0).all() else y[weight > 0])
     if classes.size < 2:
+        count = "one class only" if classes.size else "none"
         raise ValueError(
-            "y must have at least two classes with positive sample weight; it has one class only: "
-            f"{classes.tolist()[0]!r}."
+            "y must have at least two classes with positive sample weight; it has "
+            f"{count}: {classes.tolist()}."
         )
     places = np.searchsorted(classes, y).clip(0, classes.size - 1)
     return classes, np.where(classes[places] == y, places, -1)
@@ -134,39 +134,36 @@ def class_weights(
     return np.where(known, weight * factors[places], weight)
 
 
-def two_class_tasks(
-    loss: Loss, places: Indices, n_classes: int, multi_class: str, C: float
-) -> list[Task]:
-    """Return the problems of a fit: one for two classes, else one-vs-rest or one-vs-one."""
-    tasks = []
-    for positive, negative in _class_pairs(n_classes, multi_class):
-        samples, labels = None, places
-        if negative is not None and n_classes > 2:
-            samples = np.flatnonzero((places == positive) | (places == negative))
-            labels = places[samples]
-        tasks.append(Task(loss, np.where(labels == positive, 1.0, -1.0), samples, C))
-    return tasks
+def with_class_tasks(
+    data: FitData, loss: Loss, class_weight: Any, multi_class: str, C: float
+) -> FitData:
+    """Return the data with their tasks: one for two classes, else one-vs-rest or one-vs-one.
 
-
-def two_class_row_tasks(
-    rows: RowBlocks, loss: Loss, class_weight: Any, multi_class: str, C: float
-) -> tuple[NDArray[Any], list[Task]]:
-    """Return the classes of rows in blocks, found in one pass, and the problems of a fit."""
-    found, mass = count_labels(rows)
-    classes, mass = found[mass > 0], mass[mass > 0]
-    if classes.size < 2:
-        raise ValueError(
-            "y must have at least two classes with positive sample weight; it has "
-            f"{classes.size}: {classes.tolist()}."
-        )
-    labels = tuple(classes.tolist())
-    if loss.of == "margin" and class_weight is None and found.size == 2:
-        return classes, [Task(loss, Encoding("margin", labels), C=C)]
-    weighted = class_weights(class_weight, classes, np.arange(classes.size), mass)
-    factors = tuple((weighted / mass).tolist())
+    The labels of rows in blocks are found in one pass; each is like a sample of their total weight.
+    """
+    y, weight = (data.y, data.weight) if data.rows is None else count_labels(data.rows)
+    classes, places = find_classes(y, weight)
+    weighted = class_weights(class_weight, classes, places, weight)
     pairs = _class_pairs(classes.size, multi_class)
-    encodings = [Encoding(loss.of, labels, up, down, factors) for up, down in pairs]
-    return classes, [Task(loss, encoding, C=C) for encoding in encodings]
+    if data.rows is None:
+        tasks = [_two_class_task(loss, places, *pair, C) for pair in pairs]
+        return replace(data, tasks=tasks, classes=classes, places=places, loss_weight=weighted)
+    labels, known = tuple(classes.tolist()), places >= 0
+    factors = tuple((weighted[known] / weight[known]).tolist())
+    encodings = [Encoding(loss.of, labels, *pair, factors) for pair in pairs]
+    if loss.of == "margin" and class_weight is None and y.size == 2:
+        encodings = [Encoding("margin", labels)]
+    return replace(data, tasks=[Task(loss, one, C=C) for one in encodings], classes=classes)
+
+
+def _two_class_task(
+    loss: Loss, places: Indices, positive: int, negative: int | None, C: float
+) -> Task:
+    samples = None
+    if negative is not None and places.max() > 1:
+        samples = np.flatnonzero((places == positive) | (places == negative))
+        places = places[samples]
+    return Task(loss, np.where(places == positive, 1.0, -1.0), samples, C)
 
 
 def _class_pairs(n_classes: int, multi_class: str) -> list[tuple[int, int | None]]:
