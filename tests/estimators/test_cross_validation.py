@@ -84,6 +84,7 @@ def test_groups_reach_the_splitter():
     groups = np.arange(Y_DIABETES.size) % 7
     model = PLQRegressorCV(Cs=[1.0, 10.0], cv=GroupKFold(3))
     model.fit(X_DIABETES, Y_DIABETES, groups=groups)
+    assert model.verify(X_DIABETES, Y_DIABETES, groups=groups).relative_gap <= model.tol
     with pytest.raises(TypeError, match="groups"):
         model.fit(X_DIABETES, Y_DIABETES, colour="blue")
     with config_context(enable_metadata_routing=True):

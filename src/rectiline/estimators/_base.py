@@ -116,8 +116,8 @@ class BaseLinear(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]
         """
         clock = Clock.with_grace(self.time_limit)
         try:
-            data = self._read(X, y, sample_weight, *given)
-            data, solutions = self._solve_tasks(data, clock, **params)
+            data = self._read(X, y, sample_weight, *given, **params)
+            data, solutions = self._solve_tasks(data, clock)
         except NoAnswerError as error:
             if self.time_limit is None:
                 raise
@@ -128,11 +128,11 @@ class BaseLinear(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]
         self._set_fitted(data, solutions)
         return self
 
-    def _read(self, X: Any, y: Any, sample_weight: Any, *given: Any) -> Any:
+    def _read(self, X: Any, y: Any, sample_weight: Any, *given: Any, **params: Any) -> Any:
         """Check what fit was given; note the columns of X."""
         raise NotImplementedError
 
-    def _solve_tasks(self, data: Any, clock: Clock, **params: Any) -> tuple[Any, list[Any]]:
+    def _solve_tasks(self, data: Any, clock: Clock) -> tuple[Any, list[Any]]:
         """Return the data, with what was found out about them, and the answers."""
         raise NotImplementedError
 

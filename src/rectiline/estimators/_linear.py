@@ -220,9 +220,7 @@ class LinearFitMixin(BaseLinear, Generic[Scalar]):
         problems = [self._task_problem(data, task) for task in data.tasks]
         return adapted_problems(self, problems, by_row=not self._is_single(len(problems)))
 
-    def _solve_tasks(
-        self, data: FitData, clock: Clock, **params: Any
-    ) -> tuple[FitData, list[Solution]]:
+    def _solve_tasks(self, data: FitData, clock: Clock) -> tuple[FitData, list[Solution]]:
         return data, self._solve(self._problems(data), data, clock)
 
     def _solve(

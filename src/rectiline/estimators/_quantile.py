@@ -301,11 +301,9 @@ class QuantileRegressor(RegressorMixin, InferenceMixin, LinearFitMixin[np.float6
         rows = data.rows if data.rows is not None else row_sources.of(data.X, data.y, data.weight)
         return Region.of(rows, self.non_crossing == "box")
 
-    def _solve_tasks(
-        self, data: FitData, clock: Clock, **params: Any
-    ) -> tuple[FitData, list[Solution]]:
+    def _solve_tasks(self, data: FitData, clock: Clock) -> tuple[FitData, list[Solution]]:
         if not self._is_joint:
-            return super()._solve_tasks(data, clock, **params)
+            return super()._solve_tasks(data, clock)
         stacked = StackedQuantiles.of(self, data)
         if self.shared_slopes:
             (solution,) = self._solve([stacked.problem()], data, clock)

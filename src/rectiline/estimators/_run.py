@@ -134,12 +134,11 @@ def _solve_family(
     warm: Sequence[Solution] = (),
 ) -> list[Solution]:
     """Solve problems on the same rows together, in passes that they share."""
-    if report is None:
-        return solve_in_passes(problems, options, None, warm)
-    callbacks = [report.for_problem(index) for index in range(len(problems))]
+    callbacks = None if report is None else list(map(report.for_problem, range(len(problems))))
     solutions = solve_in_passes(problems, options, callbacks, warm)
     for index, solution in enumerate(solutions):
-        report.solved(index, solution)
+        if report is not None:
+            report.solved(index, solution)
     return solutions
 
 

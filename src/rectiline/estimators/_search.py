@@ -79,10 +79,24 @@ class SearchMixin(BaseLinear):
         """
         return self._fit(X, y, sample_weight, sensitive_features, **params)
 
-    def _solve_tasks(
-        self, data: FitData, clock: Clock, **params: Any
-    ) -> tuple[FitData, list[Solution]]:
-        chosen = self._search(data, params, clock).run()
+    def _read(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        sensitive_features: Any = None,
+        **params: Any,
+    ) -> FitData:
+        unknown = sorted(set(params) - {"groups"})
+        if unknown and not _routing_enabled():
+            raise TypeError(
+                f"{type(self).__name__}.fit takes groups for the splitter, and other metadata "
+                f"only with metadata routing enabled; got {', '.join(unknown)}."
+            )
+        return replace(super()._read(X, y, sample_weight, sensitive_features), split_params=params)
+
+    def _solve_tasks(self, data: FitData, clock: Clock) -> tuple[FitData, list[Solution]]:
+        chosen = self._search(data, clock).run()
         data = self._note_choice(data, chosen)
         found = [one[chosen.place] for one in chosen.paths]
         if data.rows is not None:  # solved to the end already
@@ -95,12 +109,12 @@ class SearchMixin(BaseLinear):
 
     # ---- the search -----------------------------------------------------------------------------
 
-    def _search(self, data: FitData, params: dict[str, Any], clock: Clock) -> Search:
+    def _search(self, data: FitData, clock: Clock) -> Search:
         """Return the search of the grid, in memory or on rows in blocks."""
         options = RunOptions.of(self, clock)
         if data.rows is not None:
-            return search_on_rows(self, data, params, options, clock)
-        folds, ratios = self._folds(data, params), self._ratios()
+            return search_on_rows(self, data, options, clock)
+        folds, ratios = self._folds(data), self._ratios()
         parts = len(ratios) * len(folds)
         report = FitReport(self, len(data.tasks) * (parts + 1), data.X, data.y, kind="path")
         limit = self.time_limit
@@ -208,18 +222,11 @@ class SearchMixin(BaseLinear):
             method_mapping=MethodMapping().add(caller="fit", callee="split"),
         )
 
-    def _folds(self, data: FitData, params: dict[str, Any]) -> Folds:
-        y, is_labelled = data.y, data.classes is not None
+    def _folds(self, data: FitData) -> Folds:
+        y, params, is_labelled = data.y, data.split_params, data.classes is not None
         if is_labelled and (self.cv is None or isinstance(self.cv, Integral)):
             y = data.places  # sorted faster, and equal where labels are
         splitter = check_cv(self.cv, y, classifier=is_labelled)
         if _routing_enabled():
             params = process_routing(self, "fit", **params).splitter.split
-        else:
-            unknown = sorted(set(params) - {"groups"})
-            if unknown:
-                raise TypeError(
-                    f"{type(self).__name__}.fit takes groups for the splitter, and other metadata "
-                    f"only with metadata routing enabled; got {', '.join(unknown)}."
-                )
         return list(splitter.split(data.X, y, **params))

@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rectiline._polling import Clock
-from rectiline._typing import Indices, Mask, Vector
-from rectiline.estimators._parameters import is_adaptive
+from rectiline._typing import Indices, Vector
 from rectiline.estimators._run import RunOptions, raise_if_infeasible
 from rectiline.estimators._show import FitReport
 from rectiline.estimators._tasks import FitData
@@ -119,28 +118,18 @@ class FoldSearch(Search):
 
     folds: list[tuple[Indices, Indices]]
 
-    def _problem(self, ratio: int, task: int, keep: Mask | None) -> Problem:
-        """Return the problem of a path; samples not kept have no weight."""
-        model, data, one = self.model, self.data, self.data.tasks[task]
-        if keep is None:
-            return self.on_all[ratio][task]
-        if data.constraints or is_adaptive(model) or one.samples is not None:
-            # These look at the samples.
-            made: Problem = model._path_problem(data, one, self.l1_ratios[ratio], keep)
-            return made
-        factor = model._path_factor(data.kept_weight(keep))
-        return self.on_all[ratio][task].with_sample_weight(data.loss_weights(one, factor, keep))
-
     def _path(self, ratio: int, fold: int | None, task: int, seconds: float | None) -> Path:
         """Return the path of one task and mix, on the training part of a fold or on all data."""
-        clock, keep, place = Clock(seconds), None, len(self.l1_ratios) * self.n_folds
+        clock, place = Clock(seconds), len(self.l1_ratios) * self.n_folds
+        problem, grid = self.on_all[ratio][task], self.strengths[ratio]
         if fold is not None:
-            keep = np.zeros(self.data.n_samples, dtype=bool)
+            data, mix = self.data, self.l1_ratios[ratio]
+            keep = np.zeros(data.n_samples, dtype=bool)
             keep[self.folds[fold][0]] = True
+            problem = self.model._path_problem(data, data.tasks[task], mix, keep)
             place = ratio * self.n_folds + fold
         number = place * self.n_tasks + task
         callback = self.report.for_problem(number)
-        problem, grid = self._problem(ratio, task, keep), self.strengths[ratio]
         tol = max(self.model.fold_tol or 0.0, self.options.tol)
         options = self.options.keywords(clock.remaining) | {"tol": tol}
         try:

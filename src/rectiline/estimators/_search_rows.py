@@ -40,15 +40,13 @@ _REGRESSION_SCORES = (
 )
 
 
-def search_on_rows(
-    model: Any, data: FitData, params: dict[str, Any], options: RunOptions, clock: Clock
-) -> RowSearch:
+def search_on_rows(model: Any, data: FitData, options: RunOptions, clock: Clock) -> RowSearch:
     """Return the search of a model on folds of the rows; the grid follows a sample of them."""
     multi = getattr(model, "multi_class", "ovr") == "ovo" and len(data.tasks) > 1
     refuse_on_rows(
         model,
         **{
-            f"fit parameter {next(iter(params), None)!r}": bool(params),
+            f"fit parameter {next(iter(data.split_params), None)!r}": bool(data.split_params),
             "fold_tol": model.fold_tol is not None,
             "multi_class='ovo'": multi,
             "a search on a GPU": isinstance(data.rows, TensorRows),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Any
 
@@ -69,6 +69,7 @@ class FitData:
     scale: Any = None  # of the residuals, where a default depends on it
     total: float = 1.0  # weight of all samples, where the objective is a mean
     sample: RowSample | None = None  # that defaults come from; the solver starts on it, too
+    split_params: Mapping[str, Any] = field(default_factory=dict)  # what a splitter gets
     joint: Any = None  # what a fit of several quantiles in one problem came to
 
     @property

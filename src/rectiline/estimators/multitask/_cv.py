@@ -45,10 +45,10 @@ class MultiTaskSearch(MultiTaskModel):
         return SharedSubspace(self.shared_dim_, self.alpha_, self.beta_)
 
     def _solve_tasks(
-        self, data: TaskData, clock: Clock, **params: Any
+        self, data: TaskData, clock: Clock
     ) -> tuple[TaskData, list[MultiTaskSolution]]:
         self._choose(data, self._problem(data), clock)
-        return super()._solve_tasks(data, clock, **params)
+        return super()._solve_tasks(data, clock)
 
     def _choose(self, data: TaskData, problem: MultiTaskProblem, clock: Clock) -> None:
         dims = self._dims(data)

@@ -98,7 +98,7 @@ class MultiTaskModel(BaseLinear):
         return [1.0]
 
     def _solve_tasks(
-        self, data: TaskData, clock: Clock, **params: Any
+        self, data: TaskData, clock: Clock
     ) -> tuple[TaskData, list[MultiTaskSolution]]:
         """Solve the tasks and round the subspace of the answer."""
         (problem,) = self._problems(data)
