@@ -12,18 +12,7 @@ import numpy as np
 import typer
 
 import rectiline as rl
-from rectiline.cli._fit import (
-    NamedVector,
-    as_list,
-    checked_output,
-    fit_table,
-    fit_text,
-    infeasible,
-    proof_words,
-    scores,
-    targets,
-    write_columns,
-)
+from rectiline.cli import _fit as fitting
 from rectiline.cli._model import Model
 from rectiline.cli._table import read_blocks, read_table
 from rectiline.cli._terms import Asked
@@ -127,13 +116,13 @@ def fit(
     terms |= {"data": str(data), "constraints": list(constraints or [])}
     terms |= {name: _listed(terms[name]) for name in ("features", "drop", "categorical")}
     for path in (output, certificate):
-        checked_output(path)
+        fitting.checked_output(path)
     table = read_table(data, Asked.of(terms))
     shown = sys.stdout.isatty() and not as_json and str(output) != "-"
     try:
-        estimator, model = fit_table(table, terms, progress_bar=shown)
+        estimator, model = fitting.fit_table(table, terms, progress_bar=shown)
     except rl.InfeasibleError:
-        problem, solution = infeasible(table, terms)
+        problem, solution = fitting.infeasible(table, terms)
         if certificate is not None:
             solution.save(certificate, problem, table.names)
         print(json.dumps({"status": "infeasible"}) if as_json else solution)
@@ -141,10 +130,10 @@ def fit(
     if output is not None:
         model.save(output)
     if certificate is not None:
-        y = targets(table.y).view(NamedVector)
+        y = fitting.targets(table.y).view(fitting.NamedVector)
         y.name = target
         estimator.save_certificate(certificate, table.X, y, table.weight)
-    text = json.dumps(model.result) if as_json else fit_text(data, table, estimator, model)
+    text = json.dumps(model.result) if as_json else fitting.fit_text(data, table, estimator, model)
     print(text, file=sys.stderr if str(output) == "-" else sys.stdout)
     return 0 if model.result["status"] == "solved" else 1
 
@@ -163,7 +152,7 @@ def predict(
 ) -> int:
     """Predict the rows of a table; rows with a missing cell get empty cells if fit dropped them."""
     fitted = Model.load(model)
-    checked_output(output)
+    fitting.checked_output(output)
     asked = fitted.asked.without_target()
     table = read_table(data, asked, fitted.names)
     estimator = fitted.estimator()
@@ -178,7 +167,7 @@ def predict(
             column = np.full(table.used.size, None, dtype=object)
             column[table.used] = values
             found[name] = column
-    write_columns(output, found)
+    fitting.write_columns(output, found)
     return 0
 
 
@@ -226,10 +215,10 @@ def _verify_model(path: Path, data: Path | None) -> int:
         raise ValueError("the data are needed: rectiline verify MODEL DATA.")
     table = read_table(data, model.asked, model.names)
     estimator = model.proved_estimator()
-    proofs = as_list(estimator.verify(table.X, targets(table.y), table.weight))
+    proofs = fitting.as_list(estimator.verify(table.X, fitting.targets(table.y), table.weight))
     holds = all(proof.relative_gap <= estimator.tol for proof in proofs)
-    print(f"The claim {'holds' if holds else 'does not hold'}: {proof_words(proofs)}.")
-    print(scores(estimator, table))
+    print(f"The claim {'holds' if holds else 'does not hold'}: {fitting.proof_words(proofs)}.")
+    print(fitting.scores(estimator, table))
     return 0 if holds else 1
 
 
@@ -241,9 +230,9 @@ def report(
 ) -> int:
     """Write one self-contained HTML page about a fit."""
     fitted = Model.load(model)
-    checked_output(output)
+    fitting.checked_output(output)
     table = read_table(data, fitted.asked, fitted.names)
     about = {"data": fitted.terms.get("data", data), "target": fitted.terms["target"]}
     estimator = fitted.proved_estimator()
-    estimator.report(output, table.X, targets(table.y), table.weight, about=about)
+    estimator.report(output, table.X, fitting.targets(table.y), table.weight, about=about)
     return 0

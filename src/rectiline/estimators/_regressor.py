@@ -15,18 +15,8 @@ from rectiline._numbers import seed_of
 from rectiline._polling import Clock
 from rectiline._typing import Vector
 from rectiline.backends import as_design
+from rectiline.estimators import _defaults as defaults
 from rectiline.estimators._check import linear_scores
-from rectiline.estimators._defaults import (
-    RelativeLoss,
-    auto_C,
-    column_spreads,
-    first_fit,
-    in_unit,
-    read_loss,
-    robust_scale,
-    weighted_median,
-    width_of,
-)
 from rectiline.estimators._docs import documented
 from rectiline.estimators._fairness import fairness_table
 from rectiline.estimators._inference import InferenceMixin, InferenceTerms, level_of
@@ -138,12 +128,12 @@ class PLQRegressor(
         columns: list[Any] = [None]
         if data.rows is None:
             columns = list(np.atleast_2d(np.asarray(data.y, dtype=np.float64).T))
-        loss, C = read_loss(self.loss, self.loss_params), self._given_C()
+        loss, C = defaults.read_loss(self.loss, self.loss_params), self._given_C()
         if isinstance(loss, Loss) and C != "auto":
             return replace(data, tasks=[Task(loss, y, C=float(C)) for y in columns])
         some = data if data.rows is None else self._sampled(data)
         targets = columns if data.rows is None else [some.y]
-        spreads = column_spreads(some.X, some.weight, centred=self.fit_intercept)
+        spreads = defaults.column_spreads(some.X, some.weight, centred=self.fit_intercept)
         spreads = spreads[: spreads.size - self._n_effects]
         scale = self._residual_scales(some, targets, spreads)
         tasks = [self._relative_task(loss, C, y, s, spreads) for y, s in zip(columns, scale)]
@@ -160,21 +150,21 @@ class PLQRegressor(
         return replace(data, rows=None, X=X, y=y, sample=sample, **given)
 
     def _relative_task(
-        self, loss: Loss | RelativeLoss, C: Any, y: Any, scale: float, spreads: Vector
+        self, loss: Loss | defaults.RelativeLoss, C: Any, y: Any, scale: float, spreads: Vector
     ) -> Task:
         made = loss if isinstance(loss, Loss) else loss.at(scale)
         if C != "auto":
             return Task(made, y, C=float(C))
-        unit = in_unit(self._penalty(), float(scale))
-        return Task(made, y, C=auto_C(unit, made, scale, spreads), unit=float(scale))
+        unit = defaults.in_unit(self._penalty(), float(scale))
+        return Task(made, y, C=defaults.auto_C(unit, made, scale, spreads), unit=float(scale))
 
     def _residual_scales(self, data: FitData, columns: list[Vector], spreads: Vector) -> Vector:
         """Return the robust scale of the residuals of each output, from a first fit."""
         weight, design = data.weight, data.design
         problems = []
         for y in columns:
-            middle = weighted_median(y, weight) if self.fit_intercept else 0.0
-            loss, penalty = first_fit(robust_scale(y - middle, weight), spreads)
+            middle = defaults.weighted_median(y, weight) if self.fit_intercept else 0.0
+            loss, penalty = defaults.first_fit(defaults.robust_scale(y - middle, weight), spreads)
             problems.append(self._problem(data, Task(loss, y), penalty))
         limit = None if self.time_limit is None else _SCALE_FIT_SHARE * self.time_limit
         asked = RunOptions.of(self, Clock.with_grace(limit))
@@ -188,14 +178,14 @@ class PLQRegressor(
         if continues:
             self._scale_fits = [replace(fit, problem=None) for fit in fits]
         residuals = [y - design.dot(fit.coef) - fit.intercept for y, fit in zip(columns, fits)]
-        return np.array([robust_scale(one, weight) for one in residuals])
+        return np.array([defaults.robust_scale(one, weight) for one in residuals])
 
     def _problem(
         self, data: FitData, task: Task, penalty: Penalty | None, *more: Any, **named: Any
     ) -> Problem:
         """Return one problem; under it the default C does not depend on the unit of y."""
         if task.unit is not None:
-            penalty = in_unit(penalty, task.unit)
+            penalty = defaults.in_unit(penalty, task.unit)
         return super()._problem(data, task, penalty, *more, **named)
 
     def _has_coef_rows(self, data: FitData) -> bool:
@@ -207,7 +197,7 @@ class PLQRegressor(
         self.loss_ = tuple(losses) if rows else losses[0]
         for name in ("delta_", "epsilon_", "scale_", "fairness_"):
             self.__dict__.pop(name, None)
-        found = width_of(losses)
+        found = defaults.width_of(losses)
         if found is not None:
             setattr(self, f"{found[0]}_", found[1] if rows else float(found[1][0]))
         if data.scale is not None:
