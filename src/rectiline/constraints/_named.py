@@ -66,7 +66,7 @@ def named_constraints(
                 "rectiline.constraints.Nonnegative(), a text such as 'age + sex >= 0', or a "
                 "mapping from column to bound such as {'age': '>=0'}"
             )
-            raise not_an_object("constraints", one, Constraint, example)
+            raise not_an_object(owner, one, Constraint, example)
     if monotone is not None and len(monotone):
         made.append(_signs(monotone, names, n_features))
     if order:

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from rectiline._numbers import refuse_masked
 from rectiline._typing import Indices, Matrix, Vector
-from rectiline.constraints import Constraint
+from rectiline.constraints import Constraint, named_constraints
 from rectiline.estimators._check import check_weight, checked_fit
 from rectiline.estimators._parameters import keeps_parameters
 from rectiline.exceptions import ConvergenceWarning
@@ -140,7 +140,11 @@ class MatrixFactorization(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         pairs = _checked_pairs(X)
         targets, classes = _checked_targets(y, loss, len(pairs))
         weight = self.C * check_weight(sample_weight, pairs)
-        limits = [_listed(self, name) for name in ("user_constraints", "item_constraints")]
+        width = self.rank + self.biased
+        of_user, of_item = (
+            named_constraints(getattr(self, name), names=None, n_features=width, owner=name)
+            for name in ("user_constraints", "item_constraints")
+        )
         users, at_user = np.unique(pairs[:, 0], return_inverse=True)
         items, at_item = np.unique(pairs[:, 1], return_inverse=True)
         shift = 0.0 if classes is not None else best_intercept(loss, targets, weight)
@@ -149,15 +153,15 @@ class MatrixFactorization(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         rng = check_random_state(self.random_state)
         ratings = _Ratings.of(targets, weight, loss, classes, self.step_tol)
         of_users, of_items = _rows_of_each(at_user, users.size), _rows_of_each(at_item, items.size)
-        P = np.zeros((users.size, self.rank + self.biased))
+        P = np.zeros((users.size, width))
         Q = np.abs(rng.standard_normal((items.size, P.shape[1]))) / np.sqrt(self.rank)
         Q[:, self.rank :] = 0.0
         history: list[dict[str, Any]] = []
         last = np.inf
         for _ in range(self.max_iter):
             for name, rows, mine, other, at_other, limit in (
-                ("users", of_users, P, Q, at_item, limits[0]),
-                ("items", of_items, Q, P, at_user, limits[1]),
+                ("users", of_users, P, Q, at_item, of_user),
+                ("items", of_items, Q, P, at_user, of_item),
             ):
                 value, gap = ratings.minimise(rows, mine, other, at_other, self.rank, limit)
                 value += float((other**2).sum() / 2)
@@ -244,16 +248,6 @@ def _checked_targets(y: ArrayLike, loss: Loss, n: int) -> tuple[NDArray[Any], ND
         raise ValueError(f"y must hold one rating for each row of X, {n}; got {np.shape(y)}.")
     signs, numbers = loss.encode(y)
     return (numbers, None) if loss.of == "residual" else (signs, np.unique(y))
-
-
-def _listed(model: MatrixFactorization, name: str) -> list[Constraint]:
-    """Return the constraints of one side as a list, or raise where they are none."""
-    given = getattr(model, name)
-    listed = list(given) if isinstance(given, (list, tuple)) else [given]
-    for one in listed:
-        if not isinstance(one, Constraint):
-            raise TypeError(f"{name} must be a Constraint or a list of them; got {one!r}.")
-    return listed
 
 
 def _found(
