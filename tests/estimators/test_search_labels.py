@@ -22,7 +22,7 @@ def test_folds_are_the_same(name):
     y = LABELS[name]
     X = np.zeros((y.size, 1))
     model = PLQClassifierCV(cv=5)
-    found = model._folds(model._read(X, y), {})
+    found = model._folds(model._read(X, y))
     expected = check_cv(5, y, classifier=True).split(X, y)
     for one, other in zip(expected, found, strict=True):
         np.testing.assert_array_equal(one[0], other[0])

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from rectiline._typing import Vector
+from rectiline._typing import Matrix, Vector
 
 
 def make_demand(
@@ -51,9 +50,7 @@ def make_demand(
     return np.column_stack([temperature, weekend, holiday]), np.maximum(mean + spread * shock, 0.0)
 
 
-def make_returns(
-    n_days: int = 750, n_assets: int = 12, *, random_state: Any = 0
-) -> NDArray[np.float64]:
+def make_returns(n_days: int = 750, n_assets: int = 12, *, random_state: Any = 0) -> Matrix:
     """Make daily returns of assets: one market factor, two sectors, heavy tails.
 
     Parameters

@@ -18,15 +18,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from rectiline._frames import coefficient_frame
 from rectiline._polling import Clock
+from rectiline.estimators import _proofs as proofs
 from rectiline.estimators._check import column_names
 from rectiline.estimators._parameters import parameter_names, rules_of
-from rectiline.estimators._proofs import (
-    ProvedAgain,
-    proved_again,
-    save_fit,
-    target_names,
-    without_multipliers,
-)
 from rectiline.estimators._rows import refuse_on_rows, with_targets
 from rectiline.estimators._show import CallbackSupportMixin, certificate_html, visual_block
 from rectiline.exceptions import NoAnswerError
@@ -52,6 +46,8 @@ class BaseLinear(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]
 
     _own_rules: ClassVar[dict[str, list[Any]]] = {}  # where a parameter may be something else
     _always_lists = False  # whether one problem still stands for a list of length one
+    _numeric_targets = True
+    _multi_output = False
 
     n_features_in_: int
     feature_names_in_: NDArray[Any]
@@ -236,7 +232,7 @@ class BaseLinear(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]
         Certificate or tuple of Certificate
             In the units of the objective in the documentation of the class, as ``certificate_``.
         """
-        again = proved_again(self, "verify", X, y, sample_weight, **fit_params)
+        again = proofs.proved_again(self, "verify", X, y, sample_weight, **fit_params)
         pairs = zip(again.solutions, again.units, strict=True)
         return self._one_or_all(solution.certificate.scaled(unit) for solution, unit in pairs)
 
@@ -275,8 +271,8 @@ class BaseLinear(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]
         >>> [round(one.objective, 3) for one in rl.verify.check_all(path, [(X, y)])]
         [0.748, 88.538, 15.76]
         """
-        again = proved_again(self, "save_certificate", X, y, sample_weight, **fit_params)
-        save_fit(path, again, y)
+        again = proofs.proved_again(self, "save_certificate", X, y, sample_weight, **fit_params)
+        proofs.save_fit(path, again, y)
 
     def report(
         self,
@@ -311,7 +307,7 @@ class BaseLinear(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]
         """
         from rectiline.reports import write_report
 
-        again = proved_again(self, "report", X, y, sample_weight, **fit_params)
+        again = proofs.proved_again(self, "report", X, y, sample_weight, **fit_params)
         table: Any = getattr(self, "summary_", None)
         if inference is not None:
             model: Any = self
@@ -321,8 +317,9 @@ class BaseLinear(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]
         titles = list(map(str, self._coef_titles()))
         count = len(shown.problems)
         facts = {"model": " ".join(repr(self).split())}
-        if target_names(y) is not None:
-            facts["target"] = ", ".join(target_names(y) or ())
+        names = proofs.target_names(y)
+        if names is not None:
+            facts["target"] = ", ".join(names)
         write_report(
             path,
             shown.problems,
@@ -335,7 +332,7 @@ class BaseLinear(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]
             about=facts | (about or {}),
             prediction=prediction,
             units=again.units,
-            certificate=partial(save_fit, again=again, y=y),
+            certificate=partial(proofs.save_fit, again=again, y=y),
             search=getattr(self, "cv_results_", None),
             joint=shown.joint,
         )
@@ -344,10 +341,10 @@ class BaseLinear(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]
         """Return the multipliers of the samples; found again if a pickle has lost them."""
         if hasattr(self, "dual_coef_"):
             return self.dual_coef_
-        again = proved_again(self, "summary", X, y, sample_weight)
+        again = proofs.proved_again(self, "summary", X, y, sample_weight)
         return again.data.dual_coef(again.solutions)
 
-    def _shown(self, again: ProvedAgain) -> ProvedAgain:
+    def _shown(self, again: proofs.ProvedAgain) -> proofs.ProvedAgain:
         """Return the models that a page shows, with problems of their own."""
         return again
 
@@ -373,7 +370,7 @@ class BaseLinear(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]
     def __getstate__(self) -> Any:
         state = {**super().__getstate__(), _VERSION: _library_version()}
         # A fit that is to be continued needs the multipliers.
-        return state if getattr(self, "warm_start", False) else without_multipliers(state)
+        return state if getattr(self, "warm_start", False) else proofs.without_multipliers(state)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Take the attributes of a pickle; parameters that are newer have their defaults."""
@@ -394,6 +391,7 @@ class BaseLinear(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        tags.target_tags.multi_output = self._multi_output
         return tags
 
 

@@ -27,7 +27,7 @@ FORMATS = ("csr", "csc")
 DTYPES = (np.float64, np.float32)
 
 
-def check_data(estimator: Any, X: Any, y: Any, *, numeric_y: bool, multi_output: bool) -> Any:
+def check_data(estimator: Any, X: Any, y: Any) -> Any:
     """Return X, y and the design of X, and note the number and the names of the columns."""
     if is_source(X):
         raise TypeError(
@@ -46,8 +46,8 @@ def check_data(estimator: Any, X: Any, y: Any, *, numeric_y: bool, multi_output:
             accept_large_sparse=True,
             dtype=DTYPES,
             ensure_all_finite=False,
-            multi_output=multi_output,
-            y_numeric=numeric_y,
+            multi_output=estimator._multi_output,
+            y_numeric=estimator._numeric_targets,
         )
     except (TypeError, ValueError):
         refuse_texts(X, dates=True)

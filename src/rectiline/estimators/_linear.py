@@ -49,9 +49,6 @@ class LinearFitMixin(BaseLinear, Generic[Scalar]):
     scores ``x'b + b0`` mean (`_from_scores`).
     """
 
-    _numeric_targets = True
-    _multi_output = False
-
     def _validate_params(self) -> None:
         super()._validate_params()
         check_name(self._run_solver())
@@ -109,9 +106,7 @@ class LinearFitMixin(BaseLinear, Generic[Scalar]):
         given = (X, y, sample_weight, sensitive_features)
         X, y, sample_weight, sensitive_features = (only(one, used) for one in given)
         numbers = encode(self, X)
-        X, y, design = check_data(
-            self, numbers, y, numeric_y=self._numeric_targets, multi_output=self._multi_output
-        )
+        X, y, design = check_data(self, numbers, y)
         if hasattr(self, "encoder_"):
             self.feature_names_in_ = self.encoder_.names
         weight = check_weight(sample_weight, X)

@@ -16,10 +16,9 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse as sp
 
-from rectiline._typing import Vector
+from rectiline._typing import Matrix, Vector
 from rectiline.estimators._quantile_problems import StackedQuantiles
 from rectiline.losses import Pinball
 from rectiline.problems import Certificate, DualPoint, Problem
@@ -46,14 +45,12 @@ class Region:
         ends = np.array(list(rows.map_blocks(_block_ends, rows.n_features)))
         return cls(rows, ends[:, 0].min(axis=0), ends[:, 1].max(axis=0), is_box)
 
-    def size(self, slopes: NDArray[np.float64], intercepts: Vector) -> float:
+    def size(self, slopes: Matrix, intercepts: Vector) -> float:
         """Return the size of the largest terms of a prediction."""
         reach = np.maximum(np.abs(self.low), np.abs(self.high))
         return float(np.max(np.abs(slopes) @ reach + np.abs(intercepts)))
 
-    def checked(
-        self, proof: Certificate, slopes: NDArray[np.float64], intercepts: Vector
-    ) -> Certificate:
+    def checked(self, proof: Certificate, slopes: Matrix, intercepts: Vector) -> Certificate:
         """Return the certificate with the worst crossing anywhere in the region as a violation."""
         least = [distance.min(initial=np.inf) for distance, _ in self.closest(slopes, intercepts)]
         crossing = max(0.0, -min(least))
@@ -62,7 +59,7 @@ class Region:
         relative = max(crossing / self.size(slopes, intercepts), proof.relative_violation)
         return replace(proof, violation=crossing, relative_violation=relative)
 
-    def closest(self, slopes: NDArray[np.float64], intercepts: Vector) -> list[tuple[Vector, Any]]:
+    def closest(self, slopes: Matrix, intercepts: Vector) -> list[tuple[Vector, Any]]:
         """Return, for each pair of neighbours, distances and the points where they are least."""
         if not self.is_box:
             found = list(self.rows.map_blocks(_closest_rows, (slopes, intercepts)))
@@ -73,7 +70,7 @@ class Region:
         return list(zip(distances[:, None], corners[:, None], strict=True))
 
 
-def _block_ends(block: Block, width: int) -> NDArray[np.float64]:
+def _block_ends(block: Block, width: int) -> Matrix:
     """Return the smallest and the largest values of the columns; nothing is outside of no rows."""
     X = _with_weight(block)
     if not X.shape[0]:
@@ -258,7 +255,7 @@ class _Part:
         is_good = self.is_solved and proof.holds(tol, math.inf)
         return self.stacked.frozen is not None and not is_good
 
-    def quantiles(self) -> tuple[NDArray[np.float64], Vector]:
+    def quantiles(self) -> tuple[Matrix, Vector]:
         """Return slopes and intercepts."""
         if self.is_single:
             return self.solution.coef[None], np.array([self.solution.intercept])
@@ -272,7 +269,7 @@ class _Part:
             return dual
         return replace(dual, sample=self.stacked.all_multipliers(dual.sample))
 
-    def proof(self, slopes: NDArray[np.float64], intercepts: Vector) -> Certificate:
+    def proof(self, slopes: Matrix, intercepts: Vector) -> Certificate:
         """Return the certificate of its quantiles at these values of all."""
         own0, mine = self.quantiles()[1], slice(*self.chain)
         b, b0 = slopes[mine], intercepts[mine]

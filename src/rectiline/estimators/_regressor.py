@@ -232,11 +232,6 @@ class PLQRegressor(
         levels = None if level is None else np.array([level])
         return (self.loss_,), levels, np.asarray(y, dtype=np.float64)
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.multi_output = True
-        return tags
-
 
 @documented()
 class PLQRegressorCV(SearchMixin, PLQRegressor):

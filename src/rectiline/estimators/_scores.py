@@ -107,9 +107,7 @@ class SummedScore:
         return score
 
 
-def predictions(
-    X: Any, coefs: NDArray[np.float64], intercepts: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def predictions(X: Any, coefs: Matrix, intercepts: Matrix) -> Matrix:
     """Return the predictions of several models, shaped (samples, models, tasks)."""
     k, tasks, d = coefs.shape
     with one_thread:  # threads would wait for each other longer than such a product takes

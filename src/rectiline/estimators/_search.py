@@ -93,7 +93,8 @@ class SearchMixin(BaseLinear):
                 f"{type(self).__name__}.fit takes groups for the splitter, and other metadata "
                 f"only with metadata routing enabled; got {', '.join(unknown)}."
             )
-        return replace(super()._read(X, y, sample_weight, sensitive_features), split_params=params)
+        data: FitData = super()._read(X, y, sample_weight, sensitive_features)
+        return replace(data, split_params=params)
 
     def _solve_tasks(self, data: FitData, clock: Clock) -> tuple[FitData, list[Solution]]:
         chosen = self._search(data, clock).run()

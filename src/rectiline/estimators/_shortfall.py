@@ -76,6 +76,7 @@ class ExpectedShortfallRegressor(RegressorMixin, BaseEstimator):  # type: ignore
     array([3.7])
     """
 
+    _numeric_targets, _multi_output = True, False
     _parameter_constraints: dict[str, list[Any]] = {
         "quantile": [Interval(Real, 0, 1, closed="neither")],
         "tail": [StrOptions({"upper", "lower"})],
@@ -113,7 +114,7 @@ class ExpectedShortfallRegressor(RegressorMixin, BaseEstimator):  # type: ignore
         self
         """
         given = X
-        X, y, _ = check_data(self, X, y, numeric_y=True, multi_output=False)
+        X, y, _ = check_data(self, X, y)
         weight = check_weight(sample_weight, X)
         shared = {"fit_intercept": self.fit_intercept, "tol": self.tol}
         first = QuantileRegressor(quantile=self.quantile, alpha=0.0, **shared)

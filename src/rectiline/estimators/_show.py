@@ -92,7 +92,9 @@ class FitReport:
                 if prints:
                     print(f"{self._head(index)} {progress_line(progress)}")
                 if drawn and self.kind == "problem":
-                    self._draw(index, meter.share(progress.relative_gap), progress)
+                    gap = progress.relative_gap
+                    text = f"{progress.solver}, relative gap {gap:.1e}"
+                    self._draw(index, meter.share(gap), text)
                 if estimator.callback is not None:
                     stop = bool(estimator.callback(progress))
                 if context is not None:
@@ -103,21 +105,17 @@ class FitReport:
 
         def draw(share: float, text: str) -> None:
             with self._lock:
-                self._draw(index, meter.at_least(share), text=text)
+                self._draw(index, meter.at_least(share), text)
 
         return ReportingCallback(tell, draw if drawn else None, estimator.callback)
 
-    def _draw(
-        self, index: int, share: float, progress: Progress | None = None, text: str = ""
-    ) -> None:
+    def _draw(self, index: int, share: float, text: str = "") -> None:
         """Note how much of a problem is done and draw the bar."""
         if self._bar is None:
             return
         self._shares[index] = share
         ended = sum(one >= 1.0 for one in self._shares)
         head = f"{ended} of {self.n_problems} {self.kind}s" if self.n_problems > 1 else ""
-        if progress is not None:
-            text = f"{progress.solver}, relative gap {progress.relative_gap:.1e}"
         self._bar.set(sum(self._shares), ", ".join(part for part in (head, text) if part))
 
     def _head(self, index: int) -> str:
@@ -127,10 +125,7 @@ class FitReport:
 
     def solved(self, index: int, solution: Solution | MultiTaskSolution) -> None:
         """Print how a problem ended, if anyone reads, and move the bar."""
-        found = ""
-        if self.estimator.verbose:
-            found = f"ended after {solution.seconds:.2f} s ({solution.status})"
-        self.ended(index, found)
+        self.ended(index, f"ended after {solution.seconds:.2f} s ({solution.status})")
 
     def ended(self, index: int, found: Any) -> None:
         """Print what a path or a round came to, if anyone reads, and move the bar."""

@@ -86,7 +86,7 @@ def formula(
     >>> model.predict({"x": [0.25, 1.0, 2.25]}).round(2)
     array([0.51, 0.98, 1.47])
     """
-    formulaic = _formulaic()
+    formulaic = optional("formulaic", "Formulas need formulaic")
     if not isinstance(text, str):
         raise TypeError(f"formula must be a string such as 'y ~ x'; got {type(text).__name__}.")
     table = _as_table(data)
@@ -123,16 +123,13 @@ def formula(
     effects = Effects.of(parts[1], table, new_levels) if len(parts) == 2 else None
     design = FormulaDesign(
         text=text,
-        X=None,
         y=_target(formulaic, parsed.lhs, table),
-        constraints=(),
         has_intercept=any(str(term) == "1" for term in parts[0]) or len(parts) == 2,
         n_dropped=int(kept.size - kept.sum()),
         table=table,
         spec=matrix.model_spec,
         kept=[j for j, name in enumerate(matrix.model_spec.column_names) if name != "Intercept"],
         effects=effects,
-        is_dense=True,
         variables=frozenset(variables),
         **{name: one[kept].to_numpy() for name, one in beside.items()},
     )
@@ -170,13 +167,6 @@ def _beside(name: str, given: Any, table: Any) -> Any:
             f"rows of data; got shape {np.shape(given)}."
         )
     return pd.Series(np.asarray(given), index=table.index)
-
-
-def _formulaic() -> Any:
-    optional("formulaic.errors", "Formulas need formulaic")
-    import formulaic
-
-    return formulaic
 
 
 def _as_table(data: Any) -> Any:
@@ -265,17 +255,17 @@ class FormulaDesign:
     """
 
     text: str
-    X: Any
     y: NDArray[Any]
-    constraints: tuple[Constraint, ...]
     has_intercept: bool
     n_dropped: int
     table: Any
     spec: Any
     kept: list[int]
     effects: Effects | None
-    is_dense: bool
     variables: frozenset[str]
+    X: Any = None
+    is_dense: bool = True
+    constraints: tuple[Constraint, ...] = ()
     penalty: Columnwise | None = None
     weights: NDArray[Any] | None = None
     groups: NDArray[Any] | None = None
@@ -308,7 +298,7 @@ class FormulaDesign:
 
     def matrix(self, data: Any) -> Any:
         """Return X for other data, with the knots and levels of this design."""
-        formulaic = _formulaic()
+        formulaic = optional("formulaic", "Formulas need formulaic")
         table = _as_table(data)
         named = {str(one) for names in self.spec.term_variables.values() for one in names}
         if self.effects is not None:

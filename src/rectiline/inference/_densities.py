@@ -108,9 +108,8 @@ def quantile(values: Vector, weight: Vector, level: float, interpolate: bool = T
     """
     total = float(weight.sum())
     if not interpolate:
-        return float(
-            at_ranks(values, weight, np.array([max(np.ceil(total * level - 1e-9), 1.0)]))[0]
-        )
+        rank = max(np.ceil(total * level - 1e-9), 1.0)
+        return float(at_ranks(values, weight, np.array([rank]))[0])
     position = 1.0 + (total - 1.0) * level
     low = np.floor(position + 1e-12)
     below, above = at_ranks(values, weight, np.array([low, min(low + 1.0, np.ceil(total))]))

@@ -14,9 +14,8 @@ from rectiline._typing import Matrix, Vector
 from rectiline.inference._rows import Rows
 from rectiline.losses import Loss
 
-_DEPENDENT_PIVOT_SHARE = (
-    1e-10  # a pivot below this share of its column's length: the columns are dependent
-)
+# A pivot below this share of its column's length: the columns are dependent.
+_DEPENDENT_PIVOT_SHARE = 1e-10
 _FEW_COLUMNS = 20
 _MANY_COLUMNS_PER_SAMPLE = 0.01
 _ROUNDING_SHARE = 2.0**-44  # relative to the terms of a row: rounding of its residual

@@ -21,9 +21,8 @@ from rectiline.inference._fit import Fit
 Index = NDArray[np.int64]
 
 
-_JITTER_PER_ROUNDING = (
-    16.0  # of `Fit.rounding`: breaks ties between samples, which make bases singular
-)
+# As a multiple of `Fit.rounding`: breaks ties between samples, which make bases singular.
+_JITTER_PER_ROUNDING = 16.0
 MOST_STEPS = 10_000_000
 SAMPLE_GROWTH_FACTOR = 4  # on the kept samples where coefficients leave the ball that they serve
 

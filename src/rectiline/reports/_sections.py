@@ -15,11 +15,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.metrics import confusion_matrix
 
 from rectiline._typing import Vector
 from rectiline.problems import Problem
 from rectiline.reports._plots import short
-from rectiline.reports._solving import ConvergenceDisplay, LossDisplay, solution_table
+from rectiline.reports._solving import ConvergenceDisplay, LossDisplay
 from rectiline.reports._svg import picture
 from rectiline.solvers import Solution
 
@@ -91,9 +92,8 @@ def scores(y: Any, prediction: Any, problems: Sequence[Problem], titles: Sequenc
 
 def _accuracies(y: NDArray[Any], prediction: NDArray[Any]) -> tuple[float, float]:
     """Return the share of labels that is right, and that of the most frequent label."""
-    return float(np.mean(y == prediction)), float(
-        np.unique(y, return_counts=True)[1].max() / y.size
-    )
+    counts = np.unique(y, return_counts=True)[1]
+    return float(np.mean(y == prediction)), float(counts.max() / y.size)
 
 
 def _fit_scores(y: NDArray[Any], prediction: NDArray[Any]) -> tuple[str, ...]:
@@ -110,22 +110,18 @@ def _class_scores(y: NDArray[Any], prediction: NDArray[Any]) -> str:
     words = f"<p>Accuracy {right:.4f}; the most frequent class alone: {frequent:.4f}.</p>"
     if labels.size > _MOST_CLASSES:
         return words
-    rows = [
-        (f"{label}", *(int(np.sum((y == label) & (prediction == other))) for other in labels))
-        for label in labels
-    ]
+    counts = confusion_matrix(y, prediction, labels=labels)
+    rows = [(f"{label}", *row) for label, row in zip(labels, counts, strict=True)]
     return words + _table(("true \\ predicted", *map(str, labels)), rows)
 
 
 def overview(titles: Sequence[str], solutions: Sequence[Solution], units: Sequence[float]) -> str:
     """Return a table with one line for each problem of a fit."""
-    table = solution_table(solutions)
-    objectives = table["objective"] * np.array(units)
-    numbers = zip(objectives, table["relative_gap"], table["violation"], strict=True)
-    rows = [
-        (title, status, f"{objective:.8g}", f"{gap:.2e}", f"{violation:.1e}")
-        for title, status, (objective, gap, violation) in zip(titles, table["status"], numbers)
-    ]
+    rows = []
+    for title, one, unit in zip(titles, solutions, units, strict=True):
+        proof = one.certificate.scaled(unit)
+        numbers = f"{proof.primal:.8g}", f"{proof.relative_gap:.2e}", f"{proof.violation:.1e}"
+        rows.append((title, str(one.status), *numbers))
     header = ("problem", "status", "objective", "relative gap", "violation")
     return section(f"{len(rows)} problems", _table(header, rows[:_MOST_ROWS]))
 

@@ -123,7 +123,6 @@ class MultiTaskClassifier(ClassifierMixin, MultiTaskModel):  # type: ignore[misc
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
         tags.classifier_tags.multi_label = True
-        tags.target_tags.multi_output = True
         return tags
 
 

@@ -44,9 +44,7 @@ class MultiTaskSearch(MultiTaskModel):
     def _penalty(self) -> SharedSubspace:
         return SharedSubspace(self.shared_dim_, self.alpha_, self.beta_)
 
-    def _solve_tasks(
-        self, data: TaskData, clock: Clock
-    ) -> tuple[TaskData, list[MultiTaskSolution]]:
+    def _solve_tasks(self, data: TaskData, clock: Clock) -> tuple[TaskData, list[Any]]:
         self._choose(data, self._problem(data), clock)
         return super()._solve_tasks(data, clock)
 

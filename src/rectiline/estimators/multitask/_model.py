@@ -39,7 +39,7 @@ class MultiTaskModel(BaseLinear):
         "solver": [StrOptions({"auto", "bcd", "apg", "bcd_plain", "apg_joint"})],
     }
     _loss_kinds: tuple[str, ...] = ()
-    _numeric_targets = True
+    _multi_output = True
 
     # ---- fitting --------------------------------------------------------------------------------
 
@@ -97,9 +97,7 @@ class MultiTaskModel(BaseLinear):
     def _objective_units(self, data: TaskData) -> list[float]:
         return [1.0]
 
-    def _solve_tasks(
-        self, data: TaskData, clock: Clock
-    ) -> tuple[TaskData, list[MultiTaskSolution]]:
+    def _solve_tasks(self, data: TaskData, clock: Clock) -> tuple[TaskData, list[Any]]:
         """Solve the tasks and round the subspace of the answer."""
         (problem,) = self._problems(data)
         warm = getattr(self, "solution_", None) if self.warm_start else None

@@ -78,8 +78,3 @@ class MultiTaskRegressor(RegressorMixin, MultiTaskModel):  # type: ignore[misc]
             share = None if weight is None else np.asarray(weight)[present]
             scores.append(r2_score(target[present], one[present], sample_weight=share))
         return float(np.mean(scores))
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.multi_output = True
-        return tags
