@@ -9,7 +9,7 @@ from scipy import sparse as sp
 from sklearn.utils import _safe_indexing, check_array
 from sklearn.utils.validation import validate_data
 
-from rectiline._typing import Mask
+from rectiline._typing import Mask, Vector
 from rectiline.backends import TableEncoder, is_arrow
 from rectiline.constraints import Constraint, ConstraintRows
 from rectiline.estimators._check import DTYPES, FORMATS
@@ -77,14 +77,26 @@ def free_effects(penalty: Penalty | None, n_plain: int, n_effects: int, l1: floa
     """
     if not n_effects or (penalty is None and l1 == 0.0):
         return penalty
-    parts = (np.zeros(n_plain),) * 2 if penalty is None else penalty.separable(n_plain)
-    if parts is None:
+    plain = Columnwise(*np.zeros((2, n_plain))) if penalty is None else penalty
+    made = on_copies(plain, n_plain, 1, np.full(n_effects, l1))
+    if made is None:
         raise ValueError(
             f"penalty={penalty!r}: with fixed_effects it must be 'l1', 'l2', 'elasticnet' or None, "
             "which are sums over columns."
         )
-    l2, lasso = parts
-    return Columnwise(np.append(lasso, np.full(n_effects, l1)), np.append(l2, np.zeros(n_effects)))
+    return made
+
+
+def on_copies(penalty: Any, n_plain: int, copies: int, l1_behind: Vector) -> Columnwise | None:
+    """Return a penalty of copies of columns, with an L1 norm of those behind; None if it cannot be.
+
+    It can be if the penalty is a sum over columns.
+    """
+    parts = penalty.separable(n_plain) if isinstance(penalty, Penalty) else None
+    if parts is None:
+        return None
+    l2, l1 = (np.tile(one, copies) for one in parts)
+    return Columnwise(np.append(l1, l1_behind), np.append(l2, np.zeros(l1_behind.size)))
 
 
 class PlainColumns(Constraint):

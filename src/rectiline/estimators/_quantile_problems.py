@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,12 +19,12 @@ from scipy import sparse as sp
 
 from rectiline._typing import Indices, Vector
 from rectiline.constraints import Constraint, ConstraintRows, LinearInequality
-from rectiline.estimators._encode import PlainColumns
+from rectiline.estimators._encode import PlainColumns, on_copies
 from rectiline.estimators._parameters import is_adaptive
 from rectiline.estimators._rows import refuse_on_rows
 from rectiline.estimators._tasks import FitData
 from rectiline.losses import Loss
-from rectiline.penalties import Columnwise, Penalty
+from rectiline.penalties import Penalty
 from rectiline.problems import Problem
 from rectiline.problems.blocks import Encoding
 from rectiline.rows import Levels, StackedRows, TensorRows
@@ -44,8 +44,8 @@ class StackedQuantiles:
     losses : sequence of Loss
         From the lowest quantile to the highest.
     fit_intercept : bool
-    strengths : pair of ndarray of shape (d,)
-        Of the ridge and of the L1 norm, for each column of X.
+    penalty : Penalty or None
+        Of the slopes of each quantile, a sum over columns.
     rows : ConstraintRows
         What the slopes of each quantile obey.
     shares_slopes : bool
@@ -60,7 +60,7 @@ class StackedQuantiles:
     data: FitData
     losses: Sequence[Loss]
     fit_intercept: bool
-    strengths: tuple[Vector, Vector]
+    penalty: Penalty | None
     rows: ConstraintRows
     shares_slopes: bool = False
     points: Sequence[Any] = ()
@@ -69,7 +69,14 @@ class StackedQuantiles:
     @classmethod
     def of(cls, model: Any, data: FitData) -> StackedQuantiles:
         """Return the quantiles of a model in one problem; what it does not take is refused."""
-        strengths = _strengths(model, model._penalty(model._strength(data)))
+        penalty, d = model._penalty(model._strength(data)), model.n_features_in_
+        adds_up = not is_adaptive(model) and on_copies(penalty, d, 1, np.zeros(0)) is not None
+        if penalty is not None and not adds_up:
+            raise ValueError(
+                f"penalty={model.penalty!r}, penalty_params={model.penalty_params!r}: quantiles "
+                "that are fitted jointly (non_crossing, shared_slopes) take penalties that are "
+                "sums over columns ('elasticnet', 'l1', 'l2'), without adaptive weights."
+            )
         refuse_on_rows(model, **{"a joint fit on a GPU": isinstance(data.rows, TensorRows)})
         if model._n_effects:
             raise ValueError(
@@ -79,7 +86,7 @@ class StackedQuantiles:
         losses = [model._loss(level) for level in np.sort(model.quantiles_)]
         rows = model._task_problem(data, data.tasks[0]).terms.region.rows
         shared = bool(model.shared_slopes)
-        return cls(data, losses, model.fit_intercept, strengths, rows, shared)
+        return cls(data, losses, model.fit_intercept, penalty, rows, shared)
 
     @property
     def m(self) -> int:
@@ -104,8 +111,9 @@ class StackedQuantiles:
     def problem(self, names: Sequence[str] | None = None, levels: Sequence[float] = ()) -> Problem:
         """Return the problem; `names` of columns and `levels` are for those who read it."""
         shape = self.shape
-        penalty = self._penalty(shape.n_columns)
-        own = PlainColumns(self.rows, self.d, self._n_slopes // self.d)
+        copies, free = self._n_slopes // self.d, np.zeros(shape.n_columns - self._n_slopes)
+        penalty = on_copies(self.penalty, self.d, copies, free)
+        own = PlainColumns(self.rows, self.d, copies)
         constraints = [*self._crossing_rows(), own]
         data, losses = self.data, list(self.losses)
         if data.rows is not None:
@@ -152,13 +160,6 @@ class StackedQuantiles:
         is_filled = self.shares_slopes or is_small
         return stacked.toarray() if is_filled and not sp.issparse(X) else stacked
 
-    def _penalty(self, n_columns: int) -> Penalty | None:
-        if not any(one.any() for one in self.strengths):
-            return None
-        copies, free = self._n_slopes // self.d, np.zeros(n_columns - self._n_slopes)
-        l2, l1 = (np.append(np.tile(one, copies), free) for one in self.strengths)
-        return Columnwise(l1, l2)
-
     def _crossing_rows(self) -> list[Constraint]:
         """Return the steps from each quantile to the next at their points."""
         counts = [x.shape[0] for x in self.points]
@@ -185,19 +186,3 @@ class StackedQuantiles:
         slopes = np.tile(coef[:end].reshape(-1, self.d), (self.m * self.d // end, 1))
         own = coef[end:].copy() if self.fit_intercept else np.zeros(self.m)
         return slopes, own
-
-
-def _strengths(model: Any, penalty: Any) -> tuple[Vector, Vector]:
-    """Return the strengths of the ridge and of the L1 norm for each column."""
-    d = model.n_features_in_
-    if penalty is None:
-        return np.zeros(d), np.zeros(d)
-    adds_up = isinstance(penalty, Penalty) and not is_adaptive(model)
-    parts = penalty.separable(d) if adds_up else None
-    if parts is None:
-        raise ValueError(
-            f"penalty={model.penalty!r}, penalty_params={model.penalty_params!r}: quantiles that "
-            "are fitted jointly (non_crossing, shared_slopes) take penalties that are sums "
-            "over columns ('elasticnet', 'l1', 'l2'), without adaptive weights."
-        )
-    return cast(tuple[Vector, Vector], parts)

@@ -41,6 +41,12 @@ class HypothesisTest:
     hypothesis: str
     kind: str
 
+    @classmethod
+    def of(cls, size: float, df: tuple[float, float], words: str, kind: str) -> HypothesisTest:
+        """Return the test whose statistic is a sum of squares over its degrees of freedom."""
+        statistic = size / df[0]
+        return cls(statistic, df, float(stats.f.sf(statistic, *df)), words, kind)
+
     def __str__(self) -> str:
         return (
             f"{self.hypothesis}: F = {self.statistic:.6g} on ({self.df[0]:g}, {self.df[1]:g}) "
@@ -199,10 +205,8 @@ def _f_test(
 ) -> HypothesisTest:
     off = rows @ fit.coef.ravel() - values
     spread = rows @ covariance_of(fit, kind, options) @ rows.T
-    first = float(rows.shape[0])
-    statistic = float(off @ np.linalg.solve(spread, off)) / first
-    p_value = float(stats.f.sf(statistic, first, second))
-    return HypothesisTest(statistic, (first, float(second)), p_value, words, kind)
+    df = (float(rows.shape[0]), float(second))
+    return HypothesisTest.of(float(off @ np.linalg.solve(spread, off)), df, words, kind)
 
 
 def rank_test(
@@ -276,5 +280,4 @@ def rank_test(
     size = float(rest @ np.linalg.solve(squares, rest)) / (level * (1.0 - level))
     df = (float(tested.size), fit.n - fit.p)
     words = f"{', '.join(fit.names[j] for j in tested)} = 0"
-    statistic = size / tested.size
-    return HypothesisTest(statistic, df, float(stats.f.sf(statistic, *df)), words, "rank")
+    return HypothesisTest.of(size, df, words, "rank")

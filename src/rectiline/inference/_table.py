@@ -9,6 +9,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from rectiline._optional import optional
 from rectiline._typing import Matrix, Vector
 
 
@@ -186,22 +187,14 @@ class SummaryTables(tuple[SummaryTable, ...]):
         """Return the tables without their last rows."""
         return SummaryTables(one.without_last(count) for one in self)
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Names of the coefficients, the same for every level."""
-        return self[0].names
-
+    names = property(lambda tables: tables[0].names, doc="Names of the coefficients.")
+    kind = property(lambda tables: tables[0].kind, doc="How the errors were computed.")
     quantile = _stacked("quantile", "The levels, (m,).")
     coef = _stacked("coef", "Coefficients, (m, p).")
     std_error = _stacked("std_error", "Standard errors, (m, p).")
     statistic = _stacked("statistic", "t statistics, (m, p).")
     p_value = _stacked("p_value", "p values, (m, p).")
     interval = _stacked("interval", "Confidence intervals, (m, p, 2).")
-
-    @property
-    def kind(self) -> str:
-        """How the errors were computed."""
-        return self[0].kind
 
     def to_frame(self, library: str = "pandas") -> Any:
         """Return one data frame with a row per quantile and coefficient."""
@@ -248,16 +241,11 @@ def _frame(columns: dict[str, Any], library: str) -> Any:
     """Return columns as a data frame."""
     if library not in ("pandas", "polars"):
         raise ValueError(f"library={library!r}: must be 'pandas' or 'polars'.")
-    try:
-        if library == "polars":
-            import polars
-
-            return polars.DataFrame({key: list(value) for key, value in columns.items()})
-        import pandas
-    except ImportError as error:
-        raise ImportError(f"to_frame(library={library!r}) needs {library}; install it.") from error
+    frames = optional(library, f"to_frame(library={library!r}) needs {library}")
+    if library == "polars":
+        return frames.DataFrame({key: list(value) for key, value in columns.items()})
     keys = ["quantile", "name"] if "quantile" in columns else "name"
-    return pandas.DataFrame(columns).set_index(keys)
+    return frames.DataFrame(columns).set_index(keys)
 
 
 def _number(value: float, form: str = ".6g") -> str:

@@ -20,8 +20,8 @@ from sklearn.utils import check_array, check_consistent_length, column_or_1d
 from sklearn.utils.validation import validate_data
 
 from rectiline._numbers import refuse_masked
-from rectiline._typing import Indices, Mask
-from rectiline.backends import take_rows
+from rectiline._typing import Indices
+from rectiline.backends import TableEncoder, take_rows
 from rectiline.estimators._check import DTYPES, FORMATS, check_weight
 
 Form = Literal["stacked", "listed", "shared", "single"]
@@ -146,7 +146,8 @@ def _read_shared(estimator: Any, X: Any, y: Any, sample_weight: Any, numeric: bo
         input_name="y",
     )
     check_consistent_length(X, Y)
-    rows = [np.flatnonzero(column) for column in _present(Y).T]
+    columns = np.split(Y, Y.shape[1], axis=1)
+    rows = [np.flatnonzero(TableEncoder.complete(column)) for column in columns]
     for t, where in enumerate(rows):
         if not where.size:
             raise ValueError(f"y[:, {t}] has no entry that is not NaN.")
@@ -158,14 +159,6 @@ def _check_X(estimator: Any, X: Any, reset: bool) -> Any:
     return validate_data(
         estimator, X, accept_sparse=FORMATS, dtype=DTYPES, reset=reset, accept_large_sparse=True
     )
-
-
-def _present(Y: NDArray[Any]) -> Mask:
-    if Y.dtype.kind == "O":
-        return np.array([[v is not None and v == v for v in row] for row in Y], dtype=bool)
-    if Y.dtype.kind == "f":
-        return np.asarray(~np.isnan(Y))
-    return np.ones(Y.shape, dtype=bool)
 
 
 def flat_pair(found: Any, y: Any, weight: Any) -> tuple[NDArray[Any], NDArray[Any], Any]:
