@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 from rectiline._frames import coefficient_frame
 from rectiline._polling import Clock
 from rectiline.estimators import _proofs as proofs
-from rectiline.estimators._check import column_names
+from rectiline.estimators._check import column_names, own_names
 from rectiline.estimators._parameters import parameter_names, rules_of
 from rectiline.estimators._rows import refuse_on_rows, with_targets
 from rectiline.estimators._show import CallbackSupportMixin, certificate_html, visual_block
@@ -317,7 +317,7 @@ class BaseLinear(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]
         titles = list(map(str, self._coef_titles()))
         count = len(shown.problems)
         facts = {"model": " ".join(repr(self).split())}
-        names = proofs.target_names(y)
+        names = own_names(y)
         if names is not None:
             facts["target"] = ", ".join(names)
         write_report(

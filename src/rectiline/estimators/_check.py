@@ -81,6 +81,14 @@ def column_names(estimator: Any) -> NDArray[Any] | None:
     return getattr(estimator, "feature_names_in_", getattr(estimator, "_sparse_names", None))
 
 
+def own_names(y: Any) -> list[str] | None:
+    """Return the names of a data frame's columns, or that of a series."""
+    columns, name = getattr(y, "columns", None), getattr(y, "name", None)
+    if columns is not None:
+        return [str(one) for one in columns]
+    return None if name is None else [str(name)]
+
+
 def linear_scores(estimator: Any, X: Any) -> NDArray[np.float64]:
     """Return ``X @ coef_.T + intercept_`` for data that are checked already."""
     product = safe_sparse_dot(X, as_numpy(estimator.coef_).T, dense_output=True)

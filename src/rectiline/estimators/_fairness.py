@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from rectiline._typing import Mask, Vector
 from rectiline.constraints import Constraint, DemographicParity, EqualOpportunity, Fairness
+from rectiline.estimators._check import own_names
 
 _MOST_GROUPS = 20  # a column with more values is reported by its halves
 
@@ -36,10 +37,6 @@ class FairnessData:
         """Return the columns of what a user passed as ``sensitive_features``."""
         if sensitive is None:
             return None
-        given = getattr(sensitive, "columns", None)
-        if given is None:
-            name = getattr(sensitive, "name", None)
-            given = None if name is None else [name]
         table = np.asarray(sensitive)
         if table.ndim == 1:
             table = table[:, None]
@@ -48,11 +45,8 @@ class FairnessData:
                 f"sensitive_features must have one row per sample, {n_samples} in all; got shape "
                 f"{np.shape(sensitive)}."
             )
-        count = table.shape[1]
-        names = (
-            [str(one) for one in given] if given is not None else [f"s{k}" for k in range(count)]
-        )
-        labels = [_tightened(table[:, k], names[k]) for k in range(count)]
+        names = own_names(sensitive) or [f"s{k}" for k in range(table.shape[1])]
+        labels = [_tightened(*pair) for pair in zip(table.T, names, strict=True)]
         return cls(names, labels, np.column_stack([_as_numbers(column) for column in labels]))
 
     @property

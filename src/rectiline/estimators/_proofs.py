@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from rectiline._numbers import seed_of
-from rectiline.estimators._check import as_numpy, column_names
+from rectiline.estimators._check import as_numpy, column_names, own_names
 from rectiline.estimators._quantile_problems import StackedQuantiles
 from rectiline.problems import DualPoint, Problem
 from rectiline.problems.blocks import SplitDual
@@ -167,7 +167,7 @@ def _proved_data(again: Any, y: Any) -> ProvedData:
         return ProvedData.of(again.problems[0], names)
     labels = None if data.classes is None else np.unique(data.y).tolist()
     weight = data.weight if data.is_weighted else None
-    return ProvedData(data.X, data.y, labels, weight, names, target_names(y))
+    return ProvedData(data.X, data.y, labels, weight, names, own_names(y))
 
 
 def _statements(again: Any) -> list[Statement]:
@@ -181,12 +181,3 @@ def _statements(again: Any) -> list[Statement]:
         Statement(problem, solution, task.samples, k if has_outputs else 0, levels)
         for k, (problem, solution, task) in enumerate(found)
     ]
-
-
-def target_names(y: Any) -> list[str] | None:
-    """Return the names of a data frame's columns, or of a series."""
-    columns = getattr(y, "columns", None)
-    name = getattr(y, "name", None)
-    if columns is not None:
-        return [str(one) for one in columns]
-    return None if name is None else [str(name)]

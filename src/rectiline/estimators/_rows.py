@@ -60,14 +60,9 @@ def sample_rows(rows: RowBlocks, seed: int) -> RowSample:
 
 def count_labels(rows: RowBlocks) -> tuple[NDArray[Any], Vector]:
     """Return the labels of all rows, sorted, with their total weights, in one pass."""
-    totals: dict[Any, float] = {}
-    labels: list[NDArray[Any]] = []
-    for found, weight in rows.map_targets(_block_labels, None):
-        labels.append(found)
-        for label, mass in zip(found.tolist(), weight.tolist(), strict=True):
-            totals[label] = totals.get(label, 0.0) + mass
-    classes = np.unique(np.concatenate(labels))
-    return classes, np.array([totals[label] for label in classes.tolist()])
+    labels, totals = zip(*rows.map_targets(_block_labels, None), strict=True)
+    classes, place = np.unique(np.concatenate(labels), return_inverse=True)
+    return classes, np.bincount(place, np.concatenate(totals))
 
 
 def _block_labels(block: Block, _: None) -> tuple[NDArray[Any], Vector]:
