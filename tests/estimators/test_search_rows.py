@@ -118,9 +118,9 @@ def test_scores_by_name_are_those_in_memory(scoring):
 
 
 def test_a_search_tells_how_far_it_is(capsys, monkeypatch):
-    from rectiline.estimators import _search_rows
+    from rectiline.estimators import _row_folds
 
-    monkeypatch.setattr(_search_rows, "_MEMBERS", 4)  # one strength at a time
+    monkeypatch.setattr(_row_folds, "_MEMBERS", 4)  # one strength at a time
     heard = []
     rows = rl.rows.from_arrays(X, Y, block_rows=5000)
     model = rl.PLQRegressorCV("huber", Cs=[1e-3, 1e-2], cv=FOLDS, callback=heard.append, verbose=1)

@@ -15,13 +15,13 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import _ovr_decision_function
 
 from rectiline._polling import Clock
-from rectiline.estimators._calibrate import calibrated_on_rows, probabilities
 from rectiline.estimators._check import linear_scores
 from rectiline.estimators._docs import documented
 from rectiline.estimators._fairness import fairness_table, is_fairness
 from rectiline.estimators._inference import InferenceMixin, InferenceTerms
 from rectiline.estimators._linear import LinearFitMixin
 from rectiline.estimators._parameters import TermParameters, keeps_parameters, make_loss
+from rectiline.estimators._row_folds import calibrated_on_rows, probabilities
 from rectiline.estimators._rows import predicted, with_targets
 from rectiline.estimators._run import RunOptions
 from rectiline.estimators._search import SearchMixin

@@ -23,10 +23,10 @@ from rectiline._typing import Mask, Vector
 from rectiline.estimators._base import BaseLinear
 from rectiline.estimators._check import checked_fit
 from rectiline.estimators._parameters import adapted
+from rectiline.estimators._row_folds import search_on_rows
 from rectiline.estimators._run import RunOptions, solve_all
 from rectiline.estimators._scores import ScoreFold, SummedScore, scorer_of
 from rectiline.estimators._search_folds import OTHER_PARTS, Chosen, FoldSearch, Search
-from rectiline.estimators._search_rows import search_on_rows
 from rectiline.estimators._show import FitReport
 from rectiline.estimators._tasks import FitData, Task
 from rectiline.paths import default_strengths

@@ -3,8 +3,7 @@
 import sys
 
 from rectiline.inference import _conformal
-from rectiline.inference._bands import SimultaneousBands, simultaneous_bands
-from rectiline.inference._bootstrap import bootstrap
+from rectiline.inference._bootstrap import SimultaneousBands, bootstrap, simultaneous_bands
 from rectiline.inference._conformal import (
     ConformalIntervals,
     CrossConformalIntervals,

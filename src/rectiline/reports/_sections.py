@@ -19,9 +19,8 @@ from sklearn.metrics import confusion_matrix
 
 from rectiline._typing import Vector
 from rectiline.problems import Problem
-from rectiline.reports._plots import short
+from rectiline.reports._plots import picture, short
 from rectiline.reports._solving import ConvergenceDisplay, LossDisplay
-from rectiline.reports._svg import picture
 from rectiline.solvers import Solution
 
 _MOST_BARS = 30  # coefficients in the picture, the largest ones
