@@ -182,24 +182,17 @@ def conformal(
     ends = band(model, X_cal, pair)
     check_consistent_length(ends, y)
     scores = side_scores(ends, y, symmetric)
-    if groups is None:
-        widening = _widening(scores, coverage, symmetric, "conformal")
-        return ConformalIntervals(model, coverage, widening, None, pair)
-    labels = np.asarray(groups)
+    labels = np.zeros(y.size, dtype=int) if groups is None else np.asarray(groups)
     if labels.shape != y.shape:
         raise ValueError(f"groups must have one label for each of the {y.size} samples.")
-    found = np.unique(labels)
-    each = [
-        _widening(scores[labels == one], coverage, symmetric, f"conformal, group {one!r}")
-        for one in found
-    ]
-    return ConformalIntervals(model, coverage, np.array(each), found, pair)
-
-
-def _widening(scores: Matrix, coverage: float, symmetric: bool, what: str) -> Vector:
-    """Return what the two ends move by."""
-    rank = rank_of(scores.shape[0], coverage, symmetric, what)
-    return np.asarray(np.sort(scores, axis=0)[rank - 1])
+    found, widening = np.unique(labels), []
+    for one in found:
+        what = "conformal" if groups is None else f"conformal, group {one!r}"
+        own = np.sort(scores[labels == one], axis=0)
+        widening.append(own[rank_of(len(own), coverage, symmetric, what) - 1])
+    if groups is None:
+        return ConformalIntervals(model, coverage, widening[0], None, pair)
+    return ConformalIntervals(model, coverage, np.array(widening), found, pair)
 
 
 _MOST_ENDS_AT_ONCE = 4_000_000  # of the table of shifted ends that is made at once
