@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import csv
+from collections.abc import Sequence
+from importlib import resources
 from typing import Any
 
 import numpy as np
-
-from rectiline.datasets._read import read
+from sklearn.utils import Bunch
 
 
 def load_adult_sample(*, return_X_y: bool = False, as_frame: bool = False) -> Any:
@@ -32,7 +34,7 @@ def load_adult_sample(*, return_X_y: bool = False, as_frame: bool = False) -> An
     >>> people.data.shape, round(float(people.target.mean()), 3)
     ((4000, 8), 0.237)
     """
-    return read(
+    return _read(
         "adult_sample",
         "above_50k",
         return_X_y,
@@ -65,7 +67,7 @@ def load_engel(*, return_X_y: bool = False, as_frame: bool = False) -> Any:
     >>> X.shape, round(float(y.mean()), 2)
     ((235, 1), 624.15)
     """
-    return read("engel", "foodexp", return_X_y, as_frame)
+    return _read("engel", "foodexp", return_X_y, as_frame)
 
 
 def load_stackloss(*, return_X_y: bool = False, as_frame: bool = False) -> Any:
@@ -90,7 +92,7 @@ def load_stackloss(*, return_X_y: bool = False, as_frame: bool = False) -> Any:
     >>> load_stackloss().feature_names
     ['air_flow', 'water_temperature', 'acid_concentration']
     """
-    return read("stackloss", "stack_loss", return_X_y, as_frame)
+    return _read("stackloss", "stack_loss", return_X_y, as_frame)
 
 
 def load_statecrime(*, return_X_y: bool = False, as_frame: bool = False) -> Any:
@@ -116,7 +118,7 @@ def load_statecrime(*, return_X_y: bool = False, as_frame: bool = False) -> Any:
     >>> print(crime.state[crime.target.argmax()], crime.target.max())
     District of Columbia 24.2
     """
-    return read("statecrime", "murder", return_X_y, as_frame, apart=("state",))
+    return _read("statecrime", "murder", return_X_y, as_frame, apart=("state",))
 
 
 def load_wine_quality(*, return_X_y: bool = False, as_frame: bool = False) -> Any:
@@ -142,4 +144,63 @@ def load_wine_quality(*, return_X_y: bool = False, as_frame: bool = False) -> An
     >>> X.shape, round(float(y.mean()), 3)
     ((1599, 11), 5.636)
     """
-    return read("wine_quality_red", "quality", return_X_y, as_frame)
+    return _read("wine_quality_red", "quality", return_X_y, as_frame)
+
+
+def _read(
+    file: str,
+    target: str,
+    return_X_y: bool,
+    as_frame: bool,
+    *,
+    apart: Sequence[str] = (),
+    kind: type = np.float64,
+) -> Any:
+    """Return a Bunch, or ``(data, target)``.
+
+    Parameters
+    ----------
+    file : str
+        Name of the files without their endings: .csv, whose first line names the columns, and .txt
+        with a description.
+    target : str
+        Column of the targets.
+    apart : sequence of str
+        Columns that are no features; they become fields of the Bunch.
+    kind : type
+        Type of the targets.
+    """
+    folder = resources.files("rectiline.datasets") / "data"
+    text = (folder / f"{file}.csv").read_text("utf-8")
+    header, *rows = csv.reader(text.splitlines())
+    columns = dict(zip(header, zip(*rows, strict=True), strict=True))
+    names = [name for name in header if name != target and name not in apart]
+    data: Any = np.ascontiguousarray(
+        np.array([columns[name] for name in names], dtype=np.float64).T
+    )
+    values: Any = np.array(columns[target], dtype=np.float64).astype(kind)
+    others: dict[str, Any] = {name: _typed(columns[name]) for name in apart}
+    if as_frame:
+        import pandas as pd
+
+        data = pd.DataFrame(data, columns=names)
+        values = pd.Series(values, name=target)
+        others = {name: pd.Series(column, name=name) for name, column in others.items()}
+    if return_X_y:
+        return data, values
+    return Bunch(
+        data=data,
+        target=values,
+        feature_names=names,
+        target_name=target,
+        DESCR=(folder / f"{file}.txt").read_text("utf-8"),
+        **others,
+    )
+
+
+def _typed(column: Sequence[str]) -> np.ndarray[Any, Any]:
+    """Return numbers where all entries are numbers, else strings."""
+    try:
+        return np.array(column, dtype=np.float64)
+    except ValueError:
+        return np.array(column)

@@ -62,7 +62,7 @@ def count_labels(rows: RowBlocks) -> tuple[NDArray[Any], Vector]:
     """Return the labels of all rows, sorted, with their total weights, in one pass."""
     labels, totals = zip(*rows.map_targets(_block_labels, None), strict=True)
     classes, place = np.unique(np.concatenate(labels), return_inverse=True)
-    return classes, np.bincount(place, np.concatenate(totals))
+    return classes, np.bincount(place, np.concatenate(totals)).astype(np.float64)
 
 
 def _block_labels(block: Block, _: None) -> tuple[NDArray[Any], Vector]:
