@@ -13,9 +13,8 @@ import typer
 
 import rectiline as rl
 from rectiline.cli import _fit as fitting
-from rectiline.cli._model import Model
+from rectiline.cli._model import Asked, Model
 from rectiline.cli._table import read_blocks, read_table
-from rectiline.cli._terms import Asked
 
 EPILOG = (
     "Exit codes: 0 done (verify: the claim holds), 1 not solved to the tolerance (verify: the "

@@ -14,9 +14,8 @@ from typing import Any
 import numpy as np
 
 import rectiline as rl
-from rectiline.cli._model import Model, make_estimator
+from rectiline.cli._model import Model, make_estimator, read_loss
 from rectiline.cli._table import Table
-from rectiline.cli._terms import read_loss
 
 _MOST_CLASSES = 100
 _MOST_COEFFICIENTS = 50  # rows of coefficients that are printed

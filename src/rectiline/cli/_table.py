@@ -23,7 +23,7 @@ from pyarrow import dataset
 from rectiline import rows
 from rectiline._typing import Mask, Vector
 from rectiline.backends import TableEncoder, column_values, split_level
-from rectiline.cli._terms import Asked
+from rectiline.cli._model import Asked
 
 _ARROW = (".parquet", ".feather", ".arrow")
 _SVMLIGHT = (".svm", ".svmlight", ".libsvm", ".txt")
