@@ -1,4 +1,4 @@
-"""Model files of the command: readable JSON that keeps every number exactly, and what options mean."""
+"""Model files of the command (readable JSON that keeps every number), and what options mean."""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -34,6 +34,12 @@ class ProvedAgain:
     units: list[float]
     data: Any
     joint: tuple[str, Any] | None = None
+
+    def one_by_one(self, problems: list[Any], answers: Iterable[Any], words: str) -> ProvedAgain:
+        """Return the models of one joint answer, each with its part: slopes, intercept and dual."""
+        (found,) = self.solutions
+        parts = [replace(found, coef=b, intercept=b0, dual=dual) for b, b0, dual in answers]
+        return replace(self, problems=problems, solutions=parts, joint=(words, found))
 
 
 def proved_again(
@@ -111,30 +117,21 @@ def _light(value: Any) -> Any:
 
 def shown_one_by_one(model: Any, again: ProvedAgain, singles: list[Problem]) -> ProvedAgain:
     """Return the quantiles of a joint fit with problems of their own, for a page about it."""
-    (solution,) = again.solutions
-    rows, dual = singles[0].constraint_rows, solution.dual
+    rows, dual = singles[0].constraint_rows, again.solutions[0].dual
     copies = 1 if model.shared_slopes else len(singles)
     n_points = dual.inequality.size - copies * rows.A.shape[0]
     own = dual.inequality[n_points:].reshape(copies, -1)
     exact = dual.equality.reshape(copies, -1)
     places = np.argsort(np.argsort(model.quantiles_)) % copies  # multipliers go up the levels
-    found = zip(as_numpy(model.coef_), as_numpy(model.intercept_).tolist(), places, strict=True)
-    parts = [
-        replace(
-            solution,
-            coef=coef,
-            intercept=intercept,
-            dual=replace(dual, inequality=own[place], equality=exact[place]),
-        )
-        for coef, intercept, place in found
-    ]
+    duals = [replace(dual, inequality=own[place], equality=exact[place]) for place in places]
+    found = zip(as_numpy(model.coef_), as_numpy(model.intercept_).tolist(), duals, strict=True)
     words = f"The {len(singles)} quantiles are fitted together: " + (
         "they share their slopes, and the mean of their losses is minimised."
         if model.shared_slopes
         else "the sum of their objectives is minimised, and none may cross the next one, which "
         f"takes constraints at {n_points} points."
     )
-    return replace(again, problems=singles, solutions=parts, joint=(words, solution))
+    return again.one_by_one(singles, found, words)
 
 
 # ---- files of proofs, in the terms of the user's data: `save_certificate` ----

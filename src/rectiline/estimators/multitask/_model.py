@@ -154,12 +154,11 @@ class MultiTaskModel(BaseLinear):
     def _shown(self, again: ProvedAgain) -> ProvedAgain:
         (problem,), (found,) = again.problems, again.solutions
         answers = zip(found.coef.T, found.intercept, found.dual, strict=True)
-        parts = [replace(found, coef=u, intercept=b, dual=dual) for u, b, dual in answers]
         words = (
             f"The {problem.n_tasks} tasks are fitted together: the sum of their mean losses and of "
             f"{problem.penalty!r}, a penalty on the coefficients of all tasks, is minimised."
         )
-        return replace(again, problems=problem.tasks, solutions=parts, joint=(words, found))
+        return again.one_by_one(problem.tasks, answers, words)
 
     def _scored(self, data: TaskData, X: Any, y: Any) -> tuple[Any, Any]:
         pairs = zip(data.X, self.coef_, self.intercept_, strict=True)
