@@ -16,21 +16,11 @@ from rectiline._typing import Mask
 from rectiline.constraints import Constraint, Nonnegative, named_constraints
 from rectiline.estimators._base import BaseLinear
 from rectiline.estimators._check import check_data, check_weight, checked_fit, column_names
-from rectiline.estimators._encode import (
-    PlainColumns,
-    complete_rows,
-    encode,
-    free_effects,
-    only,
-)
+from rectiline.estimators._defaults import in_unit
+from rectiline.estimators._encode import PlainColumns, complete_rows, encode, free_effects, only
 from rectiline.estimators._fairness import FairnessData, is_fairness, with_groups
 from rectiline.estimators._parameters import adapted_problems, is_adaptive, make_penalty
-from rectiline.estimators._rows import (
-    as_rows,
-    note_columns,
-    predicted,
-    refuse_on_rows,
-)
+from rectiline.estimators._rows import as_rows, note_columns, predicted, refuse_on_rows
 from rectiline.estimators._run import RunOptions, solve_all
 from rectiline.estimators._show import FitReport
 from rectiline.estimators._tasks import FitData, Task
@@ -183,6 +173,8 @@ class LinearFitMixin(BaseLinear, Generic[Scalar]):
         keep: Mask | None = None,
     ) -> Problem:
         """Return one problem, its losses times `factor`; samples not kept have no weight."""
+        if task.unit is not None:  # then the default C does not depend on the unit of y
+            penalty = in_unit(penalty, task.unit)
         n_effects = self._n_effects
         strength = getattr(self, "effects_l1", 0.0) * data.total
         penalty = free_effects(penalty, self.n_features_in_ - n_effects, n_effects, strength)

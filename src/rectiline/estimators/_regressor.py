@@ -28,8 +28,6 @@ from rectiline.estimators._search import SearchMixin
 from rectiline.estimators._tasks import FitData, Task
 from rectiline.exceptions import ConvergenceWarning
 from rectiline.losses import Loss
-from rectiline.penalties import Penalty
-from rectiline.problems import Problem
 from rectiline.solvers import Solution
 
 _SCALE_FIT_SHARE = 0.1  # of the time limit, for the fit that finds the scale of the residuals
@@ -179,14 +177,6 @@ class PLQRegressor(
             self._scale_fits = [replace(fit, problem=None) for fit in fits]
         residuals = [y - design.dot(fit.coef) - fit.intercept for y, fit in zip(columns, fits)]
         return np.array([defaults.robust_scale(one, weight) for one in residuals])
-
-    def _problem(
-        self, data: FitData, task: Task, penalty: Penalty | None, *more: Any, **named: Any
-    ) -> Problem:
-        """Return one problem; under it the default C does not depend on the unit of y."""
-        if task.unit is not None:
-            penalty = defaults.in_unit(penalty, task.unit)
-        return super()._problem(data, task, penalty, *more, **named)
 
     def _has_coef_rows(self, data: FitData) -> bool:
         return data.y is not None and data.y.ndim > 1

@@ -22,12 +22,7 @@ from scipy.stats import t as student
 from rectiline._typing import Matrix, Vector
 from rectiline.inference._fit import Fit, Options, inverse
 from rectiline.inference._kinds import difference_densities
-from rectiline.inference._near_rows import (
-    MOST_STEPS,
-    SAMPLE_GROWTH_FACTOR,
-    NearRows,
-    useful_count,
-)
+from rectiline.inference._near_rows import MOST_STEPS, SAMPLE_GROWTH_FACTOR, NearRows, useful_count
 
 _WALK_DEVIATIONS = 3.5  # standard deviations that a walk may go before more samples are taken in
 _EQUAL_PLACES = 1e-7  # share of the way at which two places are one, as in the compiled walk
