@@ -12,7 +12,6 @@ from sklearn.base import RegressorMixin
 from sklearn.utils._param_validation import StrOptions
 
 from rectiline._numbers import seed_of
-from rectiline._polling import Clock
 from rectiline._typing import Vector
 from rectiline.backends import as_design
 from rectiline.estimators import _defaults as defaults
@@ -165,8 +164,8 @@ class PLQRegressor(
             loss, penalty = defaults.first_fit(defaults.robust_scale(y - middle, weight), spreads)
             problems.append(self._problem(data, Task(loss, y), penalty))
         limit = None if self.time_limit is None else _SCALE_FIT_SHARE * self.time_limit
-        asked = RunOptions.of(self, Clock.with_grace(limit))
-        options = RunOptions(n_jobs=asked.n_jobs, seed=asked.seed, time_limit=limit, polish=False)
+        seed = seed_of(self.random_state)
+        options = RunOptions(n_jobs=self.n_jobs, seed=seed, time_limit=limit, polish=False)
         continues = getattr(self, "warm_start", False)
         earlier = getattr(self, "_scale_fits", ()) if continues else ()
         with warnings.catch_warnings():
