@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.interpolate import BSpline
 
+from rectiline._numbers import nonnegative
 from rectiline._typing import Matrix, Vector
 
 _MOST_BENDS = 200  # knots of `tv` without knots given: distinct values up to here, else quantiles
@@ -116,7 +117,7 @@ def smooth(
     line = np.arange(df + 1.0) - 0.5 * df
     mix = np.column_stack([line, np.linalg.pinv(bends)])
     free = np.zeros(df)
-    strengths = np.append(0.0, np.full(df - 1, _strength("s", strength)))
+    strengths = np.append(0.0, np.full(df - 1, nonnegative("s", "strength", strength)))
     return Spline(
         knots, degree, mix, free, strengths, _shape_rows(knots, degree, monotone, convex) @ mix
     )
@@ -139,7 +140,7 @@ def total_variation(
     rows = [np.sign(monotone) * slopes] if monotone else []
     if convex:
         rows.append(np.sign(convex) * np.eye(inner.size + 1)[1:])
-    strengths = np.append(0.0, np.full(inner.size, _strength("tv", strength)))
+    strengths = np.append(0.0, np.full(inner.size, nonnegative("tv", "strength", strength)))
     made = np.concatenate([[low], inner, [high]])
     none = np.zeros((0, strengths.size))
     mix = np.eye(strengths.size)
@@ -160,12 +161,6 @@ def _inner(name: str, knots: ArrayLike, low: float, high: float) -> Vector:
     if inner.size and not (low < inner[0] and inner[-1] < high):
         raise ValueError(f"{name}: knots must lie between {low} and {high}; got {inner}.")
     return inner
-
-
-def _strength(name: str, strength: float) -> float:
-    if not 0.0 <= float(strength) < np.inf:
-        raise ValueError(f"{name}: strength must be a finite number >= 0; got {strength!r}.")
-    return float(strength)
 
 
 _SHAPES = {"increasing": (1, 0), "decreasing": (-1, 0), "convex": (0, 1), "concave": (0, -1)}
