@@ -7,7 +7,7 @@ from scipy import sparse
 
 from rectiline import Problem
 from rectiline.backends import as_design
-from rectiline.constraints import ConstraintRows, LinearEquality
+from rectiline.constraints import ConstraintRows, LinearEquality, Monotone, Nonnegative
 from rectiline.losses import Absolute, Hinge, PiecewiseLQ, SquaredError
 from rectiline.penalties import L1
 from rectiline.problems._feasibility import move_into_constraints
@@ -139,6 +139,16 @@ def test_feasible_coefficients_do_not_move():
     none = np.zeros((0, 2)), np.zeros(0)
     rows = ConstraintRows(np.eye(2), np.zeros(2), *none, np.full(2, -1.0), np.ones(2))
     np.testing.assert_array_equal(move_into_constraints(coef, rows, Region(rows).stacked), coef)
+
+
+def test_next_to_nothing_in_a_long_monotone_chain_becomes_zero():
+    """Certificate files measure violations by small units: 1.3e-12 was too much for one."""
+    small = np.repeat([0.0, 1.3e-12, 0.0, 5.6e-12, 0.3], [106, 61, 18, 6, 1])
+    limits = [Nonnegative(), Monotone()]
+    problem = Problem(np.eye(192), None, "squared_error", None, limits, fit_intercept=False)
+    moved = problem.move_into_constraints(small)
+    assert problem.violation(moved) == (0.0, 0.0)
+    assert np.abs(moved - small).max() < 1e-11
 
 
 def test_a_violation_that_is_rounding_of_its_row_moves_no_zeros():

@@ -36,6 +36,7 @@ _PRIMAL_ROUNDS = 60
 # Share of the violation that a round on the same rows and columns may leave.
 _MOST_VIOLATION_LEFT = 0.5
 _ROUNDING = 4e-16  # of the terms of a row
+_SMALL_PER_VIOLATION = 10.0  # coefficients up to so many times the violation left may become zero
 _MOST_DENSE_ENTRIES = 20_000_000  # of the active constraint rows
 
 
@@ -220,7 +221,9 @@ def move_into_constraints(coef: Vector, rows: ConstraintRows, stacked: StackedRo
         idle = idle and not violation < _MOST_VIOLATION_LEFT * best_violation
         if violation < best_violation:
             best, best_violation = coef, violation
-        if idle or not (missing > rounding).any():  # what is left is rounding
+        if not (missing > rounding).any():  # what is left is rounding
+            return best
+        if idle:
             break
         held = active.sum() + fixed.sum()
         active |= value < 0
@@ -231,7 +234,11 @@ def move_into_constraints(coef: Vector, rows: ConstraintRows, stacked: StackedRo
         fixed |= moved != coef + step
         idle = held == active.sum() + fixed.sum()
         coef = moved
-    return best
+    # Rows that violate one another in turn, such as those of a long monotone chain, may be left. Of
+    # coefficients that are hardly larger than the violation itself, zeros are as good.
+    is_small = np.abs(best) <= _SMALL_PER_VIOLATION * best_violation
+    zeros = np.where(is_small, np.clip(0.0, rows.lower, rows.upper), best)
+    return zeros if float(stacked.missing(zeros).max()) < best_violation else best
 
 
 def _least_norm(rows: AnyMatrix, wanted: Vector, movable: Mask) -> Vector:
