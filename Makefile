@@ -149,7 +149,7 @@ test-browser: $(STAMPS)/package $(STAMPS)/extra-test  ## check certificates in n
 	@$(PY) -m pytest tests/certificates/test_browser.py
 
 fuzz-certificates: $(STAMPS)/package  ## flip 10,000 bits of certificate files: refused or harmless
-	@PYTHONPATH=tests $(PY) tests/fuzz_certificates.py --flips $(or $(FLIPS),10000) $(if $(SEED),--seed $(SEED))
+	@PYTHONPATH=tests $(PY) tests/fuzz_certificates.py --flips $(or $(FLIPS),10000) $(if $(SECONDS),--seconds $(SECONDS)) $(if $(SEED),--seed $(SEED))
 
 test: core-test doctest pytest  ## run every test: C++ core, examples in docstrings, Python
 

@@ -127,11 +127,14 @@ def main() -> int:
     """Run the flips, print what became of them, and return 1 if one proved something false."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--flips", type=int, default=10_000)
+    parser.add_argument("--seconds", type=float, default=math.inf, help="stop after this long")
     parser.add_argument("--seed", type=int, default=0)
     arguments = parser.parse_args()
     began = time.perf_counter()
     outcomes: Counter[str] = Counter()
     for k in range(arguments.flips):
+        if time.perf_counter() - began > arguments.seconds:
+            break
         rng = np.random.default_rng([arguments.seed, k])
         try:
             if k % 10 == 0:
@@ -144,7 +147,7 @@ def main() -> int:
             outcomes["FAILED"] += 1
             print(f"flip {k} of seed {arguments.seed}: {type(error).__name__}: {error}")
     seconds = time.perf_counter() - began
-    print(f"{arguments.flips} flips in {seconds:.0f} s: {dict(sorted(outcomes.items()))}")
+    print(f"{outcomes.total()} flips in {seconds:.0f} s: {dict(sorted(outcomes.items()))}")
     return 1 if outcomes["FAILED"] else 0
 
 

@@ -43,37 +43,46 @@ RADIUS = 1024  # how far competitors may lie on free columns, in sizes of the co
 RADII = (100, RADIUS)  # that a file may state; the first is that of files which state none
 FEASIBLE = 1e-9  # largest violation that counts as rounding, relative to the terms of its row
 LEAST_INFEASIBLE = 1e6  # sizes up to which coefficients must be excluded to prove infeasibility
-BYTES, RATIO = 2**28, 100  # a file may unpack to this many bytes, or times its packed size
+BYTES, RATIO = 2**28, 100  # a file may unpack to this many bytes, or times its own size
+CELLS = 2**22  # coefficients of all problems, unless a file holds as many numbers
 FAR, LOWEST = 2.0**30, -1024.0  # an unbounded objective, so many sizes away, must be this low
 JUMP = 2.0**-40  # relative jump of a loss or of its slope at a knot that counts as rounding
 TINY = 2.0**-1000  # more than a product of doubles loses by underflow
 
 # Arrays of each kind of claim and their sizes: n rows, d coefficients, m inequalities, k equalities
-# and l listed slopes. Those in INTEGERS hold integers, the others doubles.
+# and l listed slopes; then what they may hold. Those in INTEGERS hold integers, others doubles.
 REGION = {"A": "md", "c": "m", "E": "kd", "f": "k", "lower": "d", "upper": "d"}
 MULTIPLIERS = {"inequality": "m", "equality": "k"}
 TERMS = dict.fromkeys(("coef", "rho", "l1", "groups", "strengths"), "d")
 SLOPES = {"split_coef": "d", "slope_rows": "l", "slopes": "l"}
+OPTIONAL = ("weight", "loss_index", "kept")  # one for each row
 ARRAYS = {
     "infeasible": REGION | MULTIPLIERS,
     "unbounded": REGION | TERMS | {"direction": "d"},
     "optimality": REGION | TERMS | MULTIPLIERS | SLOPES,
 }
-OPTIONAL = {"weight": "n", "loss_index": "n"}
-INTEGERS = ("groups", "loss_index", "slope_rows")
-NONNEGATIVE = ("inequality", "rho", "l1", "strengths", "weight", "loss_index")
+INTEGERS = ("groups", "loss_index", "slope_rows", "kept")
+MOST = sys.float_info.max
+RANGES: dict[str, Any] = dict.fromkeys(("inequality", "rho", "l1", "strengths"), (0, MOST))
+RANGES |= {"lower": (-math.inf, MOST), "upper": (-MOST, math.inf), "weight": (0, MOST)}
+RANGES |= {"groups": (-1, 2**53 - 1), "slope_rows": (0, 2**53 - 1)}
+RANGES |= {"loss_index": (0, 255), "kept": (0, 1)}
 
-# Fields of a header: sizes with their letters, and what the others may be.
+# Fields of a header and what they may be, those of the file, and what a file of format 1 implies.
 SIZES = {"n": "n_samples", "d": "n_columns", "m": "n_inequalities", "k": "n_equalities"}
 WEIGHTS = {"none": "equal weights", "file": "weights of the file", "data": "weights of the data"}
 FIELDS: dict[str, Any] = {
-    **dict.fromkeys((*SIZES.values(), "n_features", "n_targets"), range(2**53)),
+    **dict.fromkeys(("n_samples", "n_columns"), range(1, 2**53)),
+    **dict.fromkeys(("n_inequalities", "n_equalities"), range(2**53)),
+    **dict.fromkeys(("n_features", "n_targets", "output"), range(2**53)),
     "fit_intercept": (False, True),
     "of": ("residual", "margin", "prediction"),
     "weights": tuple(WEIGHTS),
     "radius": RADII,
 }
 FILE = ("format", "version", "arrays", "n_samples", "n_features", "n_targets", "labels", "columns")
+FIRST_FORMAT: dict[str, Any] = {"problems": [{}], "n_targets": 1, "output": 0, "levels": None}
+FIRST_FORMAT |= {"signs": [-1, 1], "factors": [(1.0).hex()] * 2}
 
 
 class Refused(ValueError):
@@ -121,7 +130,7 @@ def refusing(what: str) -> Iterator[None]:
 
 
 def read(path: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the header and the arrays of a certificate file.
+    """Return the header and the arrays of a certificate file, by name.
 
     Parameters
     ----------
@@ -130,7 +139,6 @@ def read(path: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     Returns
     -------
     tuple of dict
-        The header, and the arrays by name.
 
     Examples
     --------
@@ -141,46 +149,54 @@ def read(path: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     'optimality'
     """
     with refusing("this is not a readable certificate file"):
-        with zipfile.ZipFile(path) as archive:  # reading compares the checksum of every member
-            members = archive.infolist()
-            size, packed = sum(m.file_size for m in members), sum(m.compress_size for m in members)
+        with zipfile.ZipFile(path) as archive:
+            members, stream = archive.infolist(), archive.fp
+            size, packed = sum(m.file_size for m in members), stream.seek(0, 2) if stream else 0
             need(size <= max(BYTES, RATIO * packed), f"the file unpacks to {size:,} bytes")
             need(all(m.compress_type in (0, 8) for m in members), "the compression is unknown")
             need(len(set(archive.namelist())) == len(members), "a member stands there twice")
-            parts = {name: archive.read(name) for name in archive.namelist()}
+            # No more than the declared bytes; the last of them compares the checksum.
+            parts = {m.filename: archive.open(m).read(m.file_size) for m in members}
         header = json.loads(parts.pop("header.json"), parse_constant=int)  # refuses NaN
+        are_arrays = all(name.endswith(".npy") and name.isprintable() for name in parts)
+        need(are_arrays, "a member is no array")
         arrays = {name.removesuffix(".npy"): array(name, raw) for name, raw in parts.items()}
         problems(header, arrays)
     return header, arrays
 
 
 def array(name: str, raw: bytes) -> Any:
-    """Return an array of finite numbers (bounds may be infinite) from the bytes of a .npy file."""
+    """Return an array of numbers in their range from the bytes of a .npy file."""
     base = name.removesuffix(".npy").rpartition("/")[2]
-    stream, kinds = io.BytesIO(raw), "iu" if base in INTEGERS else "f"
+    stream, is_whole = io.BytesIO(raw), base in INTEGERS
     need(np.lib.format.read_magic(stream) == (1, 0), f"{name} has an unknown format")
     shape, is_fortran, dtype = np.lib.format.read_array_header_1_0(stream)
-    need(dtype.kind in kinds and dtype.itemsize <= 8, f"{name} has a wrong dtype")
+    need(dtype.kind in "iu" if is_whole else dtype.str[1:] == "f8", f"{name} has a wrong dtype")
     body = raw[stream.tell() :]
     need(len(body) == math.prod(shape) * dtype.itemsize, f"{name} is cut off")
     values = np.frombuffer(body, dtype).reshape(shape, order="F" if is_fortran else "C")
-    right = ~np.isnan(values) if base in ("lower", "upper") else np.isfinite(values)
-    need(right.all(), f"array {name} holds values that are not finite")
-    return values.astype(np.int64 if kinds == "iu" else np.float64)
+    least, most = RANGES.get(base, (-MOST, MOST))
+    need(((values >= least) & (values <= most)).all(), f"array {name} holds numbers it may not")
+    return values.astype(np.int64 if is_whole else np.float64)
 
 
 def problems(header: Any, arrays: dict[str, Any], exact: bool = False) -> list[Checker]:
     """Return a checker of every problem: what it states itself goes before the file's."""
     need(isinstance(header, dict), "the header is no object")
     need(header.get("format") == "rectiline-certificate", "the format is unknown")
-    need(str(header.get("version")) in ("1", "2"), "the version is unknown")
+    version = header.get("version")
+    need(type(version) is int and version in (1, 2), "the version is unknown")
     need(sorted(arrays) == header["arrays"], "arrays are missing or were added")
     need(isinstance(header.get("source"), str | None), "a name is no text")
     for names in (header.get("columns"), header.get("targets")):
         is_list = isinstance(names, list) and all(isinstance(one, str) for one in names)
         need(names is None or is_list, "a name is no text")
-    header = as_second_format(header, arrays) if header["version"] == 1 else header
+    if version == 1:
+        header = as_second_format(header, "weight" in arrays)
+    widest = max(one.size for name, one in arrays.items() if name.endswith("lower"))
+    cells, total = len(header["problems"]) * widest, sum(one.size for one in arrays.values())
     need(header["problems"], "the file states no problem")
+    need(cells <= max(CELLS, total), "the file states more problems than its arrays are for")
     found, shared = [], {name: one for name, one in arrays.items() if "/" not in name}
     for k, one in enumerate(header["problems"]):
         need(not set(one) & set(FILE), "a problem states what belongs to the file")
@@ -191,40 +207,83 @@ def problems(header: Any, arrays: dict[str, Any], exact: bool = False) -> list[C
     return found
 
 
-def as_second_format(header: dict[str, Any], arrays: dict[str, Any]) -> dict[str, Any]:
+def as_second_format(header: dict[str, Any], is_weighted: bool) -> dict[str, Any]:
     """Return the header of a file of format 1: one problem, whose labels, if any, are two."""
-    is_margin = header.get("of") == "margin"
-    need(header["kind"] == "infeasible" or len(header["labels"]) == 2, "the labels are not two")
-    return header | {
-        "problems": [{}],
-        "n_features": header.get("n_columns", 0) - header.get("fit_intercept", 0),
-        "n_targets": 1,
-        "output": 0,
-        "levels": None,
-        "labels": header["labels"] if is_margin else None,
-        "signs": [-1, 1],
-        "factors": [(1.0).hex()] * 2,
-        "weights": "file" if "weight" in arrays else "data",
-    }
+    made = header | FIRST_FORMAT
+    if header["kind"] != "infeasible":
+        is_right = header["kind"] == "optimality" and len(header["labels"]) == 2
+        need(is_right, "this is no file of format 1")
+        made["n_features"] = header["n_columns"] - header["fit_intercept"]
+        made["labels"] = header["labels"] if header["of"] == "margin" else None
+        made["weights"] = "file" if is_weighted else "data"
+    return made
+
+
+def number(word: str) -> float:
+    """Return the finite number that a hexadecimal word means."""
+    need("0x" in word and math.isfinite(float.fromhex(word)), "a number is odd")
+    return float.fromhex(word)
+
+
+def check_header(header: dict[str, Any], arrays: dict[str, Any]) -> None:
+    """Refuse what the format does not allow; losses are looked at where they are made."""
+    for name, allowed in FIELDS.items():
+        is_right = type(header[name]) is type(allowed[0]) and header[name] in allowed
+        need(is_right, f"the {name} must be one of {allowed}")
+    features, columns, free = header["n_features"], header["columns"], header["fit_intercept"]
+    need(columns is None or len(columns) == features, "columns are not all named")
+    need(header["output"] < max(header["n_targets"], 1), "output is no number of a target")
+    need((header["weights"] == "file") == ("weight" in arrays), "the weights are odd")
+    need(number(header["weight_scale"]) > 0, "the weight_scale is not positive")
+    count, levels, index = len(header["losses"]), header["levels"], arrays.get("loss_index")
+    need(0 < count <= 256, "there must be 1 to 256 losses")
+    is_told = count == 1 if index is None else index.max(initial=0) < count
+    need(is_told or (index is None and levels is not None), "loss_index names no loss")
+    need(index is None or levels is None, "loss_index stands beside levels")
+    fits = header["n_columns"] == features + free
+    if levels is not None:  # columns that belong to no feature may follow
+        shared, intercepts = levels["shared"], levels["intercepts"]
+        need(type(shared) is type(intercepts) is bool and not free, "the levels are odd")
+        known = features * (1 if shared else count) + count * intercepts
+        fits = header["n_columns"] >= known
+    need(fits, "the columns are not those of the data")
+    sizes = {letter: header[name] for letter, name in SIZES.items()}
+    check_arrays(header["kind"], sizes | {"r": sizes["n"] * (count if levels else 1)}, arrays)
+    need((arrays["lower"] <= arrays["upper"]).all(), "a lower bound is above its upper bound")
+
+
+def signs_of_labels(header: dict[str, Any]) -> tuple[Any, Any]:
+    """Return signs and factors, one for each label; refuse labels that are odd or equal."""
+    labels = header["labels"]
+    if labels is None:
+        need(header["of"] != "margin", "a margin needs labels")
+        return np.zeros(0), np.zeros(0)
+    need(all(isinstance(one, (str, int, float)) for one in labels), "labels are odd")
+    need(len(set(labels)) == len(labels), "a label stands there twice")
+    signs, factors = header["signs"], [number(one) for one in header["factors"]]
+    need(len(signs) == len(factors) == len(labels), "labels are odd")
+    need(all(type(one) is int and abs(one) <= 1 for one in signs), "a sign is not -1, 0 or 1")
+    need(min(factors, default=0) >= 0, "a factor is negative")
+    return np.array(signs, dtype=np.float64), np.array(factors)
 
 
 def check_arrays(kind: str, sizes: dict[str, int], arrays: dict[str, Any]) -> None:
-    """Refuse arrays of a problem that do not have the names, shapes and signs of the format."""
-    wanted = ARRAYS[kind] | {name: "n" for name in OPTIONAL if name in arrays}
+    """Refuse arrays of a problem that do not have the names, shapes and order of the format."""
+    more = () if kind == "infeasible" else OPTIONAL
+    wanted = ARRAYS[kind] | {name: "n" for name in more if name in arrays}
     need(sorted(wanted) == sorted(arrays), "arrays are missing or were added")
     for name, letters in wanted.items():
         shape = arrays[name].shape
         fits = len(shape) == len(letters)
         fits &= all(sizes.setdefault(one, size) == size for one, size in zip(letters, shape))
         need(fits, f"array {name} has the wrong shape {shape}")
-        need(name not in NONNEGATIVE or (arrays[name] >= 0).all(), f"{name} is negative")
-    groups = arrays.get("groups", np.zeros(0))
+    none = np.zeros(0, dtype=np.int64)
+    groups, listed = arrays.get("groups", none), arrays.get("slope_rows", none)
     for k in np.unique(groups[groups >= 0]):
         falls = np.diff(arrays["strengths"][groups == k]) <= 0
         need(falls.all(), "the strengths of a group do not fall")
-    listed = arrays.get("slope_rows", np.zeros(0))
-    inside = listed.min(initial=0) >= 0 and listed.max(initial=-1) < sizes["r"]
-    need(inside and (np.diff(listed) > 0).all(), "slope_rows do not increase or are out of range")
+    fits = listed.max(initial=-1) < sizes.get("r", 0) and (np.diff(listed) > 0).all()
+    need(fits, "slope_rows do not increase or are out of range")
 
 
 # ---- losses and penalties of columns -------------------------------------------------------------
@@ -276,13 +335,13 @@ class Curve:
         best = np.full((2, s.size), -math.inf)
         for low, high, piece in self.pieces:
             anchor, _, slope, bend = piece
-            inside, divisor = np.clip(anchor, low, high), np.where(bend > 0, bend, 1)
-            ends = [np.where(abs(end) < math.inf, end, inside) for end in (low, high)]
-            for top in (*ends, np.clip(anchor + (s - slope) / divisor, low, high)):
-                value, _, size, _ = at(piece, top, s)
-                moved = 8 * self.u * (abs(anchor) + (abs(s) + abs(slope)) / divisor)
-                lost = 16 * self.u * size + bend * moved * moved + self.tiny
-                best = np.maximum(best, [-value, lost - value])
+            divisor = np.where(bend > 0, bend, 1)
+            end = np.where(s > slope, high, np.where(s < slope, low, anchor))
+            top = np.clip(np.where(bend > 0, anchor + (s - slope) / divisor, end), low, high)
+            value, _, size, _ = at(piece, top, s)
+            moved = 8 * self.u * (abs(anchor) + (abs(s) + abs(slope)) / divisor)
+            lost = 16 * self.u * size + bend * moved * moved + self.tiny
+            best = np.maximum(best, [-value, lost - value])
         return best
 
 
@@ -290,10 +349,8 @@ class Loss(Curve):
     """The loss of a row, as the header states it."""
 
     def __init__(self, given: dict[str, Any], exact: bool) -> None:
-        knots, *pieces = (
-            [Fraction(float.fromhex(v)) for v in numbers]
-            for numbers in (given["knots"], *given["pieces"])
-        )
+        numbers = (given["knots"], *given["pieces"])
+        knots, *pieces = ([Fraction(number(word)) for word in words] for words in numbers)
         need(len(pieces) == len(knots) + 1, "a loss has too many pieces or too few")
         need(all(a < b for a, b in itertools.pairwise(knots)), "knots of a loss do not increase")
         need(all(piece[3] >= 0 for piece in pieces), "a piece of a loss is not convex")
@@ -301,9 +358,9 @@ class Loss(Curve):
             (f, s, size, steep), (g, t, other, steeper) = at(left, knot), at(right, knot)
             need(abs(f - g) <= JUMP * (size + other), "a loss jumps at a knot")
             need(s <= t + JUMP * (steep + steeper), "a loss is not convex at a knot")
-        number: Any = Fraction if exact else float
-        ends = [-math.inf, *map(number, knots), math.inf]
-        made = [(*ends[k : k + 2], [*map(number, one)]) for k, one in enumerate(pieces)]
+        kind: Any = Fraction if exact else float
+        ends = [-math.inf, *map(kind, knots), math.inf]
+        made = [(*ends[k : k + 2], [*map(kind, one)]) for k, one in enumerate(pieces)]
         super().__init__(made, exact)
         first, last = self.pieces[0][2], self.pieces[-1][2]
         self.low = -math.inf if first[3] else first[2]  # the range of slopes
@@ -311,7 +368,7 @@ class Loss(Curve):
         need(self.low <= self.high, "a loss is not convex")
         self.least: Any = -math.inf
         if self.low <= 0 <= self.high:  # all but a linear term are bounded below
-            self.least = -self.conjugate(np.array([number(0)]))[1, 0]
+            self.least = Fraction(-self.conjugate(np.array([kind(0)]))[1, 0])
 
 
 # ---- the proof -----------------------------------------------------------------------------------
@@ -333,138 +390,108 @@ def combined(arrays: dict[str, Any]) -> tuple[Any, Any]:
     return pull, level
 
 
+def far_along(arrays: dict[str, Any]) -> dict[str, Any]:
+    """Return the arrays of a point far along a direction, without slopes and multipliers."""
+    b, d = arrays["coef"], arrays["direction"]
+    far = b + FAR * max(1.0, abs(b).max()) / max(abs(d).max(), TINY) * d
+    none = np.zeros(0, dtype=np.int64)
+    multipliers = {"inequality": 0 * arrays["c"], "equality": 0 * arrays["f"]}
+    point = {"coef": far, "split_coef": far, "slopes": none, "slope_rows": none}
+    return arrays | multipliers | point
+
+
 class Checker:
     """Sums of the terms of the gap over blocks of rows, and the verdict that follows from them."""
 
     def __init__(self, header: dict[str, Any], arrays: dict[str, Any], exact: bool = False) -> None:
-        self.header, self.arrays, self.kind, self.exact = header, arrays, header["kind"], exact
+        self.header, self.kind, self.exact = header, header["kind"], exact
         need(self.kind in ARRAYS, "the kind is unknown")
-        if self.kind == "infeasible":  # these declare no sizes
-            check_arrays(self.kind, {"r": 0}, arrays)
+        if self.kind == "infeasible":  # these declare no sizes and are about no rows
+            check_arrays(self.kind, {}, arrays)
+            self.arrays = arrays
             return
-        self.check_header()
-        if self.kind == "unbounded":  # the objective far along the direction is looked at
-            b, d = arrays["coef"], arrays["direction"]
-            far = b + FAR * max(1.0, abs(b).max()) / max(abs(d).max(), TINY) * d
-            none = np.zeros(0, dtype=np.int64)
-            arrays = arrays | {"slopes": none, "slope_rows": none, "coef": far, "split_coef": far}
-            self.arrays = arrays | {"inequality": 0 * arrays["c"], "equality": 0 * arrays["f"]}
+        check_header(header, arrays)
+        arrays = far_along(arrays) if self.kind == "unbounded" else arrays
+        zero, one = (np.broadcast_to(v, header["n_samples"]) for v in (0, 1))  # takes no memory
+        self.arrays = arrays = {"loss_index": zero, "weight": one, "kept": one} | arrays
+        self.losses = [Loss(one, exact) for one in header["losses"]]
+        self.signs, self.factors = signs_of_labels(header)
+        self.claim = {name: Fraction(number(word)) for name, word in header["claim"].items()}
         self.number: Any = rational if exact else np.asarray
-        self.u: Any = 0 if exact else 2.0**-53
-        self.tiny: Any = 0 if exact else TINY
         names = ("coef", "split_coef", "slopes", "lower", "upper", "rho", "l1", "strengths")
-        used = (self.number(self.arrays[name]) for name in names)
-        self.coef, self.split, self.slopes, self.lower, self.upper, rho, l1, strengths = used
-        self.rho, self.l1, self.strengths = rho, l1, strengths
-        zero = np.clip(0 * rho, self.lower, self.upper)
+        used = (self.number(arrays[name]) for name in names)
+        self.coef, self.split, self.slopes, self.lower, self.upper, rho, l1, self.strengths = used
+        # The cost of a group is the inner product of its strengths with its sorted sizes: one
+        # strength and zeros give the largest value (GroupLinf), several the sorted L1 norm (Slope).
+        index = arrays["groups"]
+        paid = np.unique(index[(index >= 0) & (arrays["strengths"] > 0)])
+        self.groups = [np.flatnonzero(index == k) for k in paid]
+        self.is_alone = ~np.isin(index, paid)
+        rho, l1 = (np.where(index < 0, one, 0 * one) for one in (rho, l1))
+        self.rho, self.l1 = rho, l1
+        zero = np.clip(0 * rho, self.lower, self.upper)  # the minimum of a column
         left = [0, 0, np.where(self.lower < 0, -l1, l1), rho]
         right = [0, 0, np.where(self.upper > 0, l1, -l1), rho]
         self.columns = Curve([(self.lower, zero, left), (zero, self.upper, right)], exact)
-        index = self.arrays["groups"]
-        # The cost of a group is the inner product of its strengths with its sorted sizes: one
-        # strength and zeros give the largest value (GroupLinf), several the sorted L1 norm (Slope).
-        self.groups = [np.flatnonzero(index == k) for k in np.unique(index[index >= 0])]
+        self.u, self.tiny = self.columns.u, self.columns.tiny
         self.n = self.used = 0  # rows, and those that have a weight
-        self.weight_unit = None  # weights of the file for one of the data, where both are given
+        self.weight_unit: Any = None  # weights of the file for one of the data, if both are given
         self.gap = self.loss = np.array([Fraction(0)] * 2)  # values and upper bounds
         self.least: Any = Fraction(0)  # lower bound of the loss over all coefficients
         self.q = rational(0 * self.coef)
         self.error, self.top = 0 * self.coef, 0 * self.coef
         self.reach: Any = 0
 
-    def check_header(self) -> None:
-        """Read losses, labels and the claim; refuse what the format does not allow."""
-        header, arrays, labels = self.header, self.arrays, self.header["labels"]
-        for name, allowed in FIELDS.items():
-            one = header[name]
-            fits = type(one) is type(allowed[0]) and one in allowed
-            need(fits, f"the {name} must be one of {allowed}")
-        need((header["weights"] == "file") == ("weight" in arrays), "the weights are odd")
-        need(header["output"] in range(header["n_targets"] or 1), "output is no number of a target")
-        self.losses = [Loss(one, self.exact) for one in header["losses"]]
-        need(0 < len(self.losses) <= 256, "there must be 1 to 256 losses")
-        self.levels, index = header["levels"], arrays.get("loss_index", np.zeros(0))
-        need(index.max(initial=0) < len(self.losses), "loss_index names no loss")
-        ways = ("loss_index" in arrays, self.levels is not None)
-        need(any(ways) or len(self.losses) == 1, "nothing says which loss a row has")
-        need(not all(ways), "loss_index stands beside levels")
-        fits = header["n_columns"] == header["n_features"] + header["fit_intercept"]
-        if self.levels is not None:
-            flags = (self.levels["shared"], self.levels["intercepts"], header["fit_intercept"])
-            fits = all(isinstance(one, bool) for one in flags) and not header["fit_intercept"]
-        need(fits, "the columns are not those of the data")
-        columns = header["columns"]
-        need(columns is None or len(columns) == header["n_features"], "columns are not all named")
-        sizes = {letter: header[name] for letter, name in SIZES.items()}
-        sizes["r"] = sizes["n"] * (1 if self.levels is None else len(self.losses))
-        check_arrays(self.kind, sizes, arrays)
-        need((arrays["lower"] <= arrays["upper"]).all(), "a lower bound is above its upper bound")
-        self.claim = {name: Fraction(float.fromhex(v)) for name, v in header["claim"].items()}
-        self.scale = float.fromhex(header["weight_scale"])
-        need(labels is not None or header["of"] != "margin", "a margin needs labels")
-        if labels is not None:
-            need(all(isinstance(one, (str, int, float)) for one in labels), "labels are odd")
-            need(len(set(labels)) == len(labels), "a label stands there twice")
-            are_signs = all(type(one) is int and abs(one) <= 1 for one in header["signs"])
-            need(are_signs, "a sign of a label is not -1, 0 or 1")
-            self.signs = np.array(header["signs"], dtype=np.float64)
-            self.factors = abs(self.signs) * [float.fromhex(v) for v in header["factors"]]
-            need(self.signs.shape == (len(labels),), "labels are odd")
-
     def add(self, X: Any, values: Any, given: Any = None) -> None:
         """Take dense rows: features, targets (or places of labels), and weights of the data."""
         p, o, w = self.encode(values)
-        rows, index = np.arange(self.n, self.n + p.size), self.arrays.get("loss_index")
-        w = w * self.weights(rows, given)
+        rows, levels = np.arange(self.n, self.n + p.size), self.header["levels"]
+        w, index = w * self.weights(rows, given), self.arrays["loss_index"][rows]
         need((w >= 0).all() and (w < math.inf).all(), "a weight is negative or not finite")
         for k, loss in enumerate(self.losses):
-            number = rows if self.levels is None else rows * len(self.losses) + k
-            mine = np.arange(p.size) if index is None else np.flatnonzero(index[rows] == k)
-            if mine.size:
+            mine, place = index == k, rows
+            if levels is not None:  # all rows have all losses
+                mine, place = index == 0, rows * len(self.losses) + k
+            if mine.any():
                 parts = (self.design(X[mine], k), p[mine], o[mine], w[mine])
-                self.sum(loss, number[mine], *map(self.number, parts))
+                self.sum(loss, place[mine], *map(self.number, parts))
         self.n, self.used = self.n + p.size, self.used + int((w > 0).sum())
 
     def encode(self, values: Any) -> tuple[Any, Any, Any]:
-        """Return p and o such that the loss of a prediction z is taken at ``p z + o``, and weights.
-
-        Targets of labels are their signs.
-        """
+        """Return p and o, where the loss of a prediction z is that at ``p z + o``, and weights."""
         one = np.ones(values.shape[0])
         if self.header["of"] == "prediction":
             return one, 0 * one, one
         y, weight = values[:, self.header["output"]], one
-        if self.header["labels"] is not None:
+        if self.header["labels"] is not None:  # targets are the signs of labels
             place = y.astype(np.int64)
-            y, weight = self.signs[place], self.factors[place]
+            y, weight = self.signs[place], abs(self.signs[place]) * self.factors[place]
         if self.header["of"] == "margin":
             return np.where(y > 0, 1.0, -1.0), 0 * one, weight
         return -one, y, weight
 
     def weights(self, rows: Any, given: Any) -> Any:
         """Return the weights of rows: those of the file, which must fit the data, or the data's."""
-        own = self.arrays["weight"][rows] if "weight" in self.arrays else np.ones(rows.size)
-        if given is None:
-            return self.scale * own
-        if self.header["weights"] == "data":
-            return self.scale * given
-        used = np.flatnonzero(given > 0)
-        if self.weight_unit is None and used.size:
-            self.weight_unit = own[used[0]] / given[used[0]]
+        own = self.arrays["weight"][rows]
+        scale = number(self.header["weight_scale"]) * self.arrays["kept"][rows]
+        if given is None or self.header["weights"] == "data":
+            return scale * (own if given is None else given)
+        if self.weight_unit is None and given.any():
+            first = np.argmax(given > 0)
+            self.weight_unit = own[first] / given[first]
         wanted = given * (self.weight_unit or 0.0)
         same = abs(own - wanted) <= 1e-12 * wanted
         need(same.all(), "the weights of the data are not proportional to those of the file")
-        return self.scale * own
+        return scale * own
 
     def design(self, X: Any, k: int) -> Any:
         """Return rows for loss k: slopes of its own or shared ones, and an intercept if any."""
-        d, wide = X.shape[1], np.zeros((X.shape[0], self.coef.size))
-        is_shared = self.levels is None or self.levels["shared"]
-        first, count = (0, 1) if is_shared else (k * d, len(self.losses))
+        d, levels, wide = X.shape[1], self.header["levels"], np.zeros((X.shape[0], self.coef.size))
+        first, count = (0, 1) if levels is None or levels["shared"] else (k * d, len(self.losses))
         wide[:, first : first + d] = X
         if self.header["fit_intercept"]:
             wide[:, d] = 1.0
-        elif self.levels is not None and self.levels["intercepts"]:
+        elif levels is not None and levels["intercepts"]:
             wide[:, d * count + k] = 1.0
         return wide
 
@@ -481,7 +508,8 @@ class Checker:
         self.gap = self.gap + self.total(w, loss.tilted(t, error, s) + loss.conjugate(s))
         self.loss = self.loss + self.total(w, loss.tilted(t, error, 0 * s))
         if w.any():
-            self.least += loss.least * self.total(w, np.ones((2, w.size), dtype=int))[1]
+            weight, most = self.total(w, np.ones((2, w.size), dtype=int))
+            self.least += min(loss.least * most, loss.least * (2 * weight - most))
         g = w * p * s
         self.q = self.q - self.added(X * g[:, None])
         self.top = np.maximum(self.top, abs(X).max(axis=0))
@@ -504,7 +532,7 @@ class Checker:
     def verdict(self) -> Verdict:
         """Return what is proved about all rows, or refuse if that is not what the file claims."""
         if self.kind == "infeasible":
-            return Verdict(math.nan, 0.0, 0.0, check_infeasible(self.arrays), kind="infeasible")
+            return Verdict(math.nan, 0.0, 0.0, excluded_size(self.arrays), kind="infeasible")
         # Where multipliers do not bound coefficients, they count up to this size.
         least = self.reach / np.where(self.top > 0, self.top, 1)
         self.far = self.header["radius"] * np.maximum(abs(self.coef), least)
@@ -514,17 +542,17 @@ class Checker:
             need(objective[1] <= LOWEST, "the objective does not fall far enough")
             return Verdict(float(objective[1]), math.inf, 0.0, math.inf, said, "unbounded")
         pull, level = combined(self.arrays)
-        gap, q = self.gap + pull @ rational(self.coef) + level, self.q + pull
-        q = q.astype(self.coef.dtype)
-        error = self.error + 2 * self.u * abs(q)
-        (plain, _), (total, is_cut) = (self.proved(gap[k], q, k * error) for k in (0, 1))
+        gaps, q = self.gap + pull @ rational(self.coef) + level, self.q + pull
+        plain, bound = (self.proved(k, gaps[k], q) for k in (0, 1))
+        # Competitors are cut off only where that is much less, or proves what is claimed.
+        is_limited = 10 * max(bound["cut"], 0) < bound["norm"] or bound["norm"] > self.claim["gap"]
+        gap, without = (found["cut" if is_limited else "norm"] for found in (bound, plain))
         value, allowed, claimed = objective[0], self.claim["gap"], self.claim["objective"]
         found = f"{float(value):.10g}, not {float(claimed):.10g} as claimed"
         need(abs(value - claimed) <= allowed + abs(value) * 1e-9, f"the objective is {found}")
-        found = f"{float(total):.3g} exceeds {float(allowed):.3g}"
-        need(total <= allowed, f"the proved gap {found}")
-        radius = self.header["radius"] if is_cut else math.inf
-        return Verdict(float(value), float(max(total, 0)), float(total - plain), radius, said)
+        need(gap <= allowed, f"the proved gap {float(gap):.3g} exceeds {float(allowed):.3g}")
+        radius = self.header["radius"] if is_limited or bound["is free"] else math.inf
+        return Verdict(float(value), float(max(gap, 0)), float(gap - without), radius, said)
 
     def check_coefficients(self) -> None:
         """Refuse coefficients outside their bounds, or that break a constraint beyond rounding."""
@@ -541,69 +569,73 @@ class Checker:
 
     def penalty(self) -> Any:
         """Return the penalty of the coefficients, and an upper bound on it."""
-        single = self.columns.tilted(self.coef, 0, 0)[:, self.arrays["groups"] < 0]
+        single = self.columns.tilted(self.coef, 0, 0)[:, self.is_alone]
         norms = [self.strengths[j] * np.sort(abs(self.coef[j]))[::-1] for j in self.groups]
         return self.total(1, single) + sum(self.total(1, np.tile(one, (2, 1))) for one in norms)
 
-    def proved(self, gap: Any, q: Any, error: Any) -> tuple[Any, bool]:
-        """Return the gap with that of the penalty, ``h(b) + h*(q) - q'b``, and if it is cut.
+    def proved(self, k: int, gap: Any, q: Any) -> dict[str, Any]:
+        """Return the gap with that of the penalty, ``h(b) + h*(q) - q'b``, bounded in two ways.
 
-        Entries of q are known up to `error`. A norm needs q in its dual ball. If q is outside, it
-        is ``1 / share`` times too large, and ``h*(q)`` is at most ``1 / share - 1`` times the norm
-        of competitors, which is at most the objective less the least loss where they are better.
+        All is computed as if nothing rounded (k = 0), or as an upper bound (1): then entries of q
+        are known up to `error`. A norm needs q in its dual ball. If q is outside, it is
+        ``1 / share`` times too large, and ``h*(q)`` is at most ``1 / share - 1`` times the norm of
+        competitors, which is at most the objective less the least loss where they are better
+        ("norm"), or competitors are cut off ("cut"), as on columns without penalty ("is free").
         """
-        b, l1, is_alone, is_straight = self.coef, self.l1, self.arrays["groups"] < 0, self.rho == 0
+        b, l1, u, is_alone = self.coef, self.l1, k * self.u, self.is_alone
+        q = q.astype(b.dtype)
+        error = k * self.error + 2 * u * abs(q)
         # Without a ridge, towards an infinite side, a slope above l1 has no finite supremum.
-        least = np.where(is_straight & (self.lower == -math.inf), -l1, -math.inf)
-        most = np.where(is_straight & (self.upper == math.inf), l1, math.inf)
+        least = np.where((self.rho == 0) & (self.lower == -math.inf), -l1, -math.inf)
+        most = np.where((self.rho == 0) & (self.upper == math.inf), l1, math.inf)
         over, terms = 0 * b, np.full(b.size, -math.inf)
         for end in (q - error, q + error):  # a term is convex in q
             kept = np.clip(end, least, most)
             over = np.maximum(over, abs(end - kept))
-            found = self.columns.tilted(b, 0, end) + self.columns.conjugate(kept)
-            terms = np.maximum(terms, found[1])
+            pair = self.columns.tilted(b, 0, end) + self.columns.conjugate(kept)
+            terms = np.maximum(terms, pair[k])
         is_free, is_norm = (is_alone & (over > 0) & kind for kind in (l1 == 0, l1 > 0))
         shares = [*(l1[is_norm] / (l1 + over)[is_norm])]
-        size = (abs(q) + error) * (1 + 8 * b.size * self.u)
+        size = (abs(q) + error) * (1 + 8 * b.size * u)
         for j in self.groups:
-            cost = self.strengths[j] * np.sort(abs(b[j]))[::-1] * (1 + 4 * self.u)
-            terms[j] = cost - q[j] * b[j] + (error[j] + 4 * self.u * abs(q[j])) * abs(b[j])
+            cost = self.strengths[j] * np.sort(abs(b[j]))[::-1] * (1 + 4 * u)
+            terms[j] = cost - q[j] * b[j] + (error[j] + 4 * u * abs(q[j])) * abs(b[j])
             sums = zip(np.cumsum(self.strengths[j]), np.cumsum(np.sort(size[j])[::-1]), strict=True)
             shares += [allowed / have for allowed, have in sums if have > allowed]
-        charge = np.where(is_free, over * self.far, 0)
-        gap = gap + self.total(1, np.array([charge, charge + terms]))[1]
-        if not shares:
-            return gap, bool(is_free.any())
-        share, u = Fraction(min(shares)) * (1 - 8 * Fraction(self.u)), Fraction(self.u)
-        norm = self.loss[1] + self.penalty()[1] - self.least + 8 * u * abs(self.least)
-        bounded = gap + (1 / share - 1) * norm if share and norm < math.inf else math.inf
-        cut = gap + (1 - share) * Fraction((size * self.far)[is_norm | ~is_alone].sum())
-        return (cut, True) if 10 * cut < bounded else (bounded, bool(is_free.any()))
+        terms = terms + np.where(is_free, over * self.far, 0)
+        gap = gap + self.total(1, np.array([terms] * 2))[k]
+        found = {"norm": gap, "cut": gap, "is free": is_free.any()}
+        if shares:
+            share = Fraction(min(shares)) * (1 - 8 * Fraction(u))
+            norm = self.loss[1] + self.penalty()[1] - self.least
+            is_finite = share and norm < math.inf
+            found["norm"] = gap + (1 / share - 1) * norm if is_finite else math.inf
+            found["cut"] += (1 - share) * Fraction((size * self.far)[is_norm | ~is_alone].sum())
+        return found
 
     def statement(self) -> str:
         """Say what was minimised, as the arrays have it."""
         header, arrays, free = self.header, self.arrays, self.header["fit_intercept"]
-        is_alone = arrays["groups"] < 0
-        ridge, l1 = ((arrays[name] > 0)[is_alone].sum() for name in ("rho", "l1"))
+        ridge, l1, norms = (one.sum() for one in (self.rho > 0, self.l1 > 0, ~self.is_alone))
         bounded = ((arrays["lower"] > -math.inf) | (arrays["upper"] < math.inf)).sum()
         slopes = [f"slopes from {float(one.low):g} to {float(one.high):g}" for one in self.losses]
-        labels = zip(header["labels"], header["signs"]) if header["labels"] else ()
-        signs = [f"{label!r}: {sign:+d}" for label, sign in labels]
-        return str(
-            f"{self.n} rows"
-            + f" ({self.used} with a weight)" * (self.used < self.n)
-            + f", {self.coef.size - free} columns"
-            + " and an intercept" * free
-            + ", every row once for each loss" * (self.levels is not None)
-            + f"; loss of the {header['of']} with {listed(slopes, 3)}; "
-            + f"ridge on {ridge}, L1 on {l1}, sorted norms on {(~is_alone).sum()}; "
-            + f"bounds on {bounded}, {arrays['c'].size + arrays['f'].size} linear constraints; "
-            + f"{WEIGHTS[header['weights']]} times {self.scale:g}"
-            + f"; signs of labels: {listed(signs)}" * bool(signs)
-        )
+        known = zip(header["labels"] or (), self.signs, self.factors)
+        labels = [f"{label!r}: {sign:+g} times {factor:g}" for label, sign, factor in known]
+        about = f" of target {header['output'] + 1}" if header["n_targets"] > 1 else ""
+        used = f" ({self.used} with a weight)" if self.used < self.n else ""
+        stacked = "" if header["levels"] is None else ", every row once for each loss"
+        columns = f"{self.coef.size - free} columns" + " and an intercept" * free
+        parts = [
+            f"{self.n} rows{used}, {columns}{stacked}",
+            f"loss of the {header['of']}{about} with {listed(slopes, 3)}",
+            f"ridge on {ridge}, L1 on {l1}, sorted norms on {norms}",
+            f"bounds on {bounded}, {arrays['c'].size + arrays['f'].size} linear constraints",
+            f"{WEIGHTS[header['weights']]} times {number(header['weight_scale']):g}",
+        ]
+        return "; ".join(parts + [f"signs of labels: {listed(labels)}"] * bool(labels))
 
 
-def check_infeasible(arrays: dict[str, Any]) -> float:
+def excluded_size(arrays: dict[str, Any]) -> float:
     """Return the size up to which no coefficients satisfy the constraints (Farkas), or refuse.
 
     All sums are rational. Coefficients without a bound need multipliers that cancel exactly, and
@@ -622,12 +654,6 @@ def check_infeasible(arrays: dict[str, Any]) -> float:
     return size
 
 
-def listed(words: Iterable[Any], most: int = 5) -> str:
-    """Return the first words, separated by commas."""
-    first = [str(word)[:100] for word in itertools.islice(words, most + 1)]
-    return ", ".join([*first[:most], *["..."] * (len(first) > most)])
-
-
 # ---- data ----------------------------------------------------------------------------------------
 
 
@@ -636,17 +662,16 @@ def as_block(block: Any) -> tuple[Any, Any, Any]:
     if not (isinstance(block, (tuple, list)) and len(block) in (2, 3)):
         raise CannotCheck("the data must be blocks (X, y) or (X, y, weight), such as [(X, y)]")
     X, y, weight = (*block, None)[:3]
-    X, y = X if hasattr(X, "toarray") else np.asarray(X), np.asarray(y)
+    X, y = X.tocsr() if hasattr(X, "tocsr") else np.asarray(X), np.asarray(y)
     y = y[:, None] if y.ndim == 1 else y
     if not (X.ndim == y.ndim == 2 and X.shape[0] == y.shape[0]):
         raise CannotCheck(f"a block has X of shape {X.shape} and {y.size} targets")
     if X.dtype.kind not in "fiub" or not np.isfinite(getattr(X, "data", X)).all():
         raise CannotCheck("X must hold finite numbers")
-    if weight is None:
-        return X, y, None
-    weight = np.ravel(np.asarray(weight, dtype=np.float64))
-    if weight.size != y.shape[0] or not ((weight >= 0) & (weight < math.inf)).all():
-        raise CannotCheck("weights must be one for each row, finite and >= 0")
+    if weight is not None:
+        weight = np.ravel(np.asarray(weight, dtype=np.float64))
+        if weight.size != y.shape[0] or not ((weight >= 0) & (weight < math.inf)).all():
+            raise CannotCheck("weights must be one for each row, finite and >= 0")
     return X, y, weight
 
 
@@ -657,6 +682,7 @@ def targets(header: dict[str, Any], y: Any) -> Any:
     if labels is not None:
         place = np.full(y.shape, -1.0)
         for k, label in enumerate(labels):
+            need((place[y == label] < 0).all(), "two labels are equal")
             place[y == label] = k
         need((place >= 0).all(), f"y holds labels other than {listed(map(repr, labels))}")
         return place
@@ -674,23 +700,24 @@ def show_rows(checkers: list[Checker], blocks: Iterable[Any]) -> list[str]:
     """
     header, n, sums = checkers[0].header, 0, [hashlib.sha256()]
     step = max(1, CHUNK // max(header["n_features"], 1))
+    most = max(1, min(ROWS, CHUNK // max(one.coef.size for one in checkers)))
     for X, y, weight in map(as_block, blocks):
-        values, wanted = targets(header, y), (y.shape[0], header["n_features"])
+        wanted = (y.shape[0], header["n_features"])
         need(X.shape == wanted, f"a block has shape {X.shape} where {wanted} is needed")
         need(n + y.shape[0] <= header["n_samples"], "the data have too many rows")
-        start = 0
-        while start < y.shape[0]:
-            some = slice(start, start := min(start + ROWS, start + step - n % step, y.shape[0]))
-            part = X[some].toarray() if hasattr(X, "toarray") else X[some]
-            part, shown = np.asarray(part, dtype="<f8") + 0.0, values[some]  # -0.0 becomes 0.0
-            if header["version"] == 1:
-                shown = np.column_stack(checkers[0].encode(shown)[:2])
-            sums += [hashlib.sha256()] if n and n % step == 0 else []
-            sums[-1].update(np.column_stack([part, shown + 0.0]).astype("<f8").tobytes())
-            with refusing("the file is malformed"):
+        with refusing("the file is malformed"):
+            values, start = targets(header, y), 0
+            while start < y.shape[0]:
+                some = slice(start, start := min(start + most, start + step - n % step, y.shape[0]))
+                part = X[some].toarray() if hasattr(X, "toarray") else X[some]
+                part, shown = np.asarray(part, dtype="<f8") + 0.0, values[some]  # no -0.0
+                if header["version"] == 1:
+                    shown = np.column_stack(checkers[0].encode(shown)[:2])
+                sums += [hashlib.sha256()] if n and n % step == 0 else []
+                sums[-1].update(np.column_stack([part, shown + 0.0]).astype("<f8").tobytes())
                 for checker in checkers:
                     checker.add(part, values[some], None if weight is None else weight[some])
-            n += part.shape[0]
+                n += part.shape[0]
     need(n == header["n_samples"], f"the data have {n} rows, not {header['n_samples']}")
     return [one.hexdigest() for one in sums]
 
@@ -716,7 +743,8 @@ def check_all(path: Any, blocks: Iterable[Any] = (), exact: bool = False) -> lis
     ['optimality']
     """
     header, arrays = read(path)
-    checkers = problems(header, arrays, exact)
+    with refusing("the file is malformed"):
+        checkers = problems(header, arrays, exact)
     shown = [one for one in checkers if one.kind != "infeasible"]
     if shown:
         is_same = show_rows(shown, blocks) == header.get("checksums")
@@ -761,6 +789,12 @@ def check(path: Any, blocks: Iterable[Any] = (), exact: bool = False) -> Verdict
 # ---- words and the command -----------------------------------------------------------------------
 
 
+def listed(words: Iterable[Any], most: int = 5) -> str:
+    """Return the first words, separated by commas."""
+    first = [str(word)[:100] for word in itertools.islice(words, most + 1)]
+    return ", ".join([*first[:most], *["..."] * (len(first) > most)])
+
+
 def sentence(found: Verdict) -> str:
     """Return in one sentence what was proved.
 
@@ -777,17 +811,16 @@ def sentence(found: Verdict) -> str:
     >>> sentence(Verdict(math.nan, 0.0, 0.0, kind="infeasible"))
     'The claim holds: no coefficients satisfy the constraints.'
     """
+    up_to = f" up to {found.radius:g}" if found.radius < math.inf else ""
     if found.kind == "infeasible":
-        up_to = "" if found.radius == math.inf else f" of size up to {found.radius:g}"
-        return f"The claim holds: no coefficients{up_to} satisfy the constraints."
-    far = f"far along its direction the objective is {found.objective:.2g} or less"
-    share = found.gap / max(abs(found.objective), abs(found.objective - found.gap), 5e-324)
-    among = "" if found.radius == math.inf else f" among coefficients up to {found.radius:g} sizes"
-    near = (
-        f"the objective {found.objective:.10g} is at most {found.gap:.2g} (relative {share:.2g}, "
-        f"rounding {found.rounding:.2g}) above the optimum{among}"
-    )
-    said = far if found.kind == "unbounded" else near
+        about = " of size" + up_to if up_to else ""
+        return f"The claim holds: no coefficients{about} satisfy the constraints."
+    said = f"far along its direction the objective is {found.objective:.2g} or less"
+    if found.kind == "optimality":
+        share = found.gap / max(abs(found.objective), abs(found.objective - found.gap), 5e-324)
+        said = f"the objective {found.objective:.10g} is at most {found.gap:.2g} "
+        said += f"(relative {share:.2g}, rounding {found.rounding:.2g}) above the optimum"
+        said += f" among coefficients{up_to} sizes" if up_to else ""
     return f"The claim holds: {said}. Problem: {found.problem}."
 
 
@@ -798,9 +831,8 @@ def stated(header: dict[str, Any]) -> list[str]:
     """
     if "checksums" not in header:  # an infeasible problem is about no data
         return []
-    source = header.get("source")
     names = {"target": header.get("targets"), "columns": header.get("columns")}
-    names |= {"snapshot": None if source is None else [source]}
+    names["snapshot"] = [header["source"]] if header.get("source") else None
     said = [f"{what} {listed(map(repr, some), 12)}" for what, some in names.items() if some]
     return [f"The file says, without a proof: {'; '.join(said)}."] if said else []
 
@@ -815,17 +847,19 @@ def table(path: str | None, header: dict[str, Any], weight: str | None) -> Itera
             yield arrays["X"], arrays[targets[0]], arrays[weight] if weight else None
         return
     with open(path, newline="", encoding="utf-8-sig") as file:
-        first, *rows = csv.reader(file)
-    cells = dict(zip(first, map(np.array, zip(*rows, strict=True))))
+        first, *lines = csv.reader(file)
+    cells = dict(zip(first, zip(*lines, strict=True), strict=True))
+    if len(cells) < len(first):
+        raise CannotCheck("two columns have the same name")
 
     def column(name: str) -> Any:
-        """Return numbers or words; ``"city=Rome"`` is 1 where the column city holds Rome."""
-        if name not in cells:
-            return cells[name.partition("=")[0]] == name.partition("=")[2]
+        base, _, level = name.partition("=")
+        if name not in cells:  # "city=Rome" is 1 where the column city holds Rome
+            return np.array(cells[base]) == level
         try:
-            return cells[name].astype(np.float64)
+            return np.array(cells[name], dtype=np.float64)
         except ValueError:
-            return cells[name]
+            return np.array(cells[name])
 
     names = header["columns"] or [one for one in first if one not in (*targets, weight)]
     X, y = (np.column_stack([column(name) for name in some]) for some in (names, targets))

@@ -207,6 +207,19 @@ def test_gaps_are_those_of_the_other_checker() -> None:
             assert math.isclose(one["objective"], other.objective, rel_tol=1e-12)
 
 
+def test_both_cut_competitors_off_where_only_that_proves_the_claim(tmp_path: Path) -> None:
+    """Under an L1 norm the bound on norms is 2.4 times the one on coefficients of any size."""
+    one = solved(random_problem(515253, 1000))
+    assert one is not None
+    np.savez(tmp_path / "data.npz", X=one.blocks[0][0], y=one.blocks[0][1])
+    write(tmp_path / "fit.rlcert", one.header, one.arrays)
+    for exact in (False, True):
+        found = verify.check(tmp_path / "fit.rlcert", one.blocks, exact)
+        assert found is not None and found.radius == verify.RADIUS and found.rounding >= 0.0
+    (said,) = run([(tmp_path / "fit.rlcert", tmp_path / "data.npz", {})])
+    assert said["verdict"] == "holds" and said["radius"] == verify.RADIUS
+
+
 def test_tables_labels_and_weights(tmp_path: Path) -> None:
     rng = np.random.default_rng(2)
     data = rng.standard_normal((50, 2))

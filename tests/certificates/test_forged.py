@@ -7,6 +7,7 @@ import json
 import math
 import tracemalloc
 import zipfile
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -96,6 +97,26 @@ MALFORMED: dict[str, Callable[[Header, Arrays], Any]] = {
     "an array too many": lambda h, a: a.update(more=np.zeros(3)),
     "loss_index outside the list": lambda h, a: a.update(loss_index=np.full(30, 1)),
     "negative loss_index": lambda h, a: a.update(loss_index=np.full(30, -1)),
+    "too many losses": lambda h, a: (
+        h.update(losses=h["losses"] * 257),
+        a.update(loss_index=np.zeros(30, dtype=int)),
+    ),
+    "a target that is false": lambda h, a: h.update(output=False),
+    "a version in words": lambda h, a: h.update(version="2"),
+    "a decimal number": lambda h, a: h.update(weight_scale="1.0"),
+    "no weight at all": lambda h, a: h.update(weight_scale=(0.0).hex()),
+    "no rows": lambda h, a: h.update(n_samples=0),
+    "rows that are kept twice": lambda h, a: a.update(kept=np.full(30, 2)),
+    "rows that are kept in part": lambda h, a: a.update(kept=np.full(30, 0.5)),
+    "groups below -1": lambda h, a: a.update(groups=a["groups"] - 1),
+    "groups that are no doubles": lambda h, a: a.update(groups=np.full(3, 2**60)),
+    "groups that are negative once read": lambda h, a: a.update(
+        groups=np.full(3, 2**63, dtype=np.uint64)
+    ),
+    "single precision": lambda h, a: a.update(coef=a["coef"].astype(np.float32)),
+    "a negative factor of a label that no row has": lambda h, a: h.update(
+        of="prediction", labels=["a", "b"], signs=[1, -1], factors=[(1.0).hex(), (-1.0).hex()]
+    ),
 }
 
 
@@ -201,6 +222,160 @@ def test_infeasibility_has_no_slack(exact: bool) -> None:
         verdict(header, arrays, exact)
     header, arrays = infeasible([[1.0], [-1.0]], [-1.0, 1.0 - 1e-12], [1.0, 1.0])
     assert verdict(header, arrays, exact) is None  # tiny, but a contradiction
+
+
+@pytest.mark.parametrize("exact", [False, True])
+def test_every_level_has_columns_of_its_own(tmp_path: Path, exact: bool) -> None:
+    """The features of a level without columns would be left out of what is proved."""
+    first = X[:, :1]
+    problem = rl.Problem(first, Y, "absolute", rl.penalties.Ridge(1.0), fit_intercept=False)
+    rl.solve(problem).save(tmp_path / "true.rlcert")
+    header, arrays = verify.read(tmp_path / "true.rlcert")
+    header |= {"losses": header["losses"] * 2, "levels": {"shared": False, "intercepts": False}}
+    none = {"slope_rows": np.zeros(0, dtype=np.int64), "slopes": np.zeros(0)}
+    claim(header, 0.0, 1e6)
+    write(tmp_path / "false.rlcert", header, arrays | none)
+    with pytest.raises(verify.Refused, match="the columns are not those of the data"):
+        verify.check(tmp_path / "false.rlcert", [(first, Y)], exact)
+
+
+@pytest.mark.parametrize("labels", [[2**53, 2**53 + 1], [0, 10**400], [1, True], [0, -0.0]])
+def test_labels_that_a_target_equals_twice_are_refused(tmp_path: Path, labels: list[Any]) -> None:
+    y = np.where(Y > 0, 2.0**53, 0.0)
+    rl.solve(rl.Problem(X, y, "hinge")).save(tmp_path / "fit.rlcert")
+    header, arrays = verify.read(tmp_path / "fit.rlcert")
+    count = len(labels) + 1
+    header |= {"labels": [0.5, *labels], "signs": [1] * count, "factors": [(1.0).hex()] * count}
+    write(tmp_path / "false.rlcert", header, arrays)
+    with pytest.raises(verify.Refused):
+        verify.check(tmp_path / "false.rlcert", [(X, y)])
+
+
+def patched(path: Path, name: str, **fields: int) -> None:
+    """Change what the directory of an archive says about a member."""
+    places = {"crc": 16, "packed": 20, "full": 24}
+    content = bytearray(path.read_bytes())
+    entry = content.rindex(name.encode()) - 46
+    for field, value in fields.items():
+        at = entry + places[field]
+        content[at : at + 4] = value.to_bytes(4, "little")
+    path.write_bytes(content)
+
+
+@pytest.mark.parametrize("lie", ["packed", "full"])
+def test_sizes_of_members_that_are_no_sizes(tmp_path: Path, lie: str) -> None:
+    """A directory may say that a member is large in the file, or that it unpacks to a few bytes."""
+    path, zeros = tmp_path / "bomb.rlcert", bytes(2**24)
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("header.json", "{}")
+        with archive.open("weight.npy", "w") as member:
+            for _ in range(20):
+                member.write(zeros)
+    if lie == "packed":
+        patched(path, "weight.npy", packed=2**31)
+    else:
+        patched(path, "weight.npy", full=100, crc=zlib.crc32(bytes(100)))
+    tracemalloc.start()
+    with pytest.raises(verify.Refused, match="unpacks to" if lie == "packed" else None):
+        verify.read(path)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 2**24
+
+
+def test_many_problems_need_as_many_numbers(tmp_path: Path) -> None:
+    """A few letters a problem must not take the memory of all its coefficients."""
+    header, arrays = honest(tmp_path, fit_intercept=False)
+    wide = ("coef", "split_coef", "lower", "upper", "rho", "l1", "strengths", "groups")
+    arrays |= {name: np.resize(arrays[name], 2**17) for name in wide}
+    header["problems"] = [{}] * 2**10
+    write(tmp_path / "many.rlcert", header, arrays)
+    with pytest.raises(verify.Refused, match="more problems than its arrays are for"):
+        verify.read(tmp_path / "many.rlcert")
+
+
+def test_columns_of_no_feature_take_little_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Levels may have columns of their own: rows are made so wide a few at a time."""
+    header, arrays = honest(tmp_path, fit_intercept=False, penalty=rl.penalties.Ridge(1.0))
+    d = 2**9
+    header |= {"n_columns": d, "levels": {"shared": True, "intercepts": False}}
+    for name in ("coef", "split_coef", "lower", "upper", "rho", "l1", "strengths", "groups"):
+        arrays[name] = np.append(arrays[name], np.full(d - 2, arrays[name][0]))
+    arrays |= {"A": np.zeros((0, d)), "E": np.zeros((0, d))}
+    arrays["coef"][2:] = 0.0
+    claim(header, float.fromhex(header["claim"]["objective"]), 1e-6)
+    write(tmp_path / "wide.rlcert", header, arrays)
+    monkeypatch.setattr(verify, "CHUNK", 2**12)
+    design, sizes = verify.Checker.design, []
+
+    def noted(self: Any, rows: Any, k: int) -> Any:
+        sizes.append(design(self, rows, k).size)
+        return design(self, rows, k)
+
+    monkeypatch.setattr(verify.Checker, "design", noted)
+    assert verify.check(tmp_path / "wide.rlcert", [(X, Y)]) is not None
+    assert max(sizes) <= 2**12 < sum(sizes)
+
+
+@pytest.mark.parametrize("exact", [False, True])
+def test_weights_next_to_nothing_hide_no_loss(tmp_path: Path, exact: bool) -> None:
+    """The bound on underflow of the weights, times a constant of the loss, was a large number."""
+    small, steep, constant = 2.0**-1010, 2.0**1011, 2.0**1000
+    one, y = np.ones((1, 1)), np.ones(1)
+    problem = rl.Problem(one, y, "absolute", rl.penalties.L1(1.0), fit_intercept=False)
+    rl.solve(problem).save(tmp_path / "true.rlcert")
+    header, arrays = verify.read(tmp_path / "true.rlcert")
+    pieces = [piece(0.0, constant, slope, 0.0) for slope in (-steep, steep)]
+    header["losses"] = [{"knots": [(0.0).hex()], "pieces": pieces}]
+    header["weight_scale"] = small.hex()
+    arrays |= {"coef": np.zeros(1), "split_coef": np.zeros(1)}  # the optimum is 1
+    arrays |= {"slope_rows": np.zeros(0, dtype=np.int64), "slopes": np.zeros(0)}
+    claim(header, small * steep + small * constant, 0.5)
+    write(tmp_path / "false.rlcert", header, arrays)
+    with pytest.raises(verify.Refused, match="the proved gap"):
+        verify.check(tmp_path / "false.rlcert", [(one, y)], exact)
+
+
+def test_names_of_members_print_no_lines(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "false.rlcert"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("header.json", "{}")
+        archive.writestr("a\nThe claim holds: as good as proved.npy", "no array")
+    assert verify.main([str(path)]) == 1
+    assert "The claim holds" not in capsys.readouterr().out
+
+
+def test_deep_headers_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "deep.rlcert"
+    for content in ("[" * 10**6, '{"a":' * 10**6, "1" * 10**6, '{"version": NaN}', "\ud800"):
+        with zipfile.ZipFile(path, "w") as archive:
+            archive.writestr("header.json", content.encode("utf-8", "surrogatepass"))
+        with pytest.raises(verify.Refused):
+            verify.read(path)
+
+
+def test_members_have_one_name(tmp_path: Path) -> None:
+    header, arrays = honest(tmp_path)
+    path = tmp_path / "twice.rlcert"
+    write(path, header, arrays)
+    buffer = io.BytesIO()
+    np.save(buffer, arrays["coef"] + 1.0)
+    with zipfile.ZipFile(path, "a") as archive:
+        archive.writestr("coef", buffer.getvalue())  # instead of coef.npy, or beside it
+    with pytest.raises(verify.Refused, match="a member is no array"):
+        verify.check(path, [(X, Y)])
+
+
+def test_columns_of_a_table_have_names_of_their_own(tmp_path: Path) -> None:
+    path, table = tmp_path / "fit.rlcert", tmp_path / "data.csv"
+    rl.solve(rl.Problem(X, Y, "absolute")).save(path, columns=["a", "b"])
+    lines = [f"{a!r},{b!r},{y!r},0" for (a, b), y in zip(X.tolist(), Y.tolist())]
+    table.write_text("\n".join(["a,b,y,a", *lines]), "utf-8")
+    assert verify.main([str(path), str(table)]) == 2
 
 
 def test_files_that_unpack_to_gigabytes_are_refused_unread(tmp_path: Path) -> None:

@@ -213,7 +213,7 @@
   const COSTS = { coef: "d", rho: "d", l1: "d", strengths: "d", groups: "d" }, SLOPES = { split_coef: "d", slopes: "s", slope_rows: "s" };
   const KINDS = { infeasible: { ...LIMITS, ...MULTIPLIERS }, unbounded: { ...LIMITS, ...COSTS, direction: "d" },
     optimality: { ...LIMITS, ...MULTIPLIERS, ...COSTS, ...SLOPES } };
-  const OPTIONAL = { weight: "n", loss_index: "n" }, WHOLE = ["groups", "slope_rows", "loss_index"];
+  const OPTIONAL = { weight: "n", loss_index: "n", kept: "n" }, WHOLE = ["groups", "slope_rows", "loss_index", "kept"];
   const FILE = ["format", "version", "arrays", "n_samples", "n_features", "n_targets", "labels", "columns"];
   const isObject = (x) => x !== null && typeof x === "object" && !Array.isArray(x);
   async function parseFile(bytes) { // the header, and every problem with what it states itself before what the file states
@@ -257,7 +257,7 @@
       if (shape.join() !== array.shape.join()) refuse(`${name} has the shape (${array.shape}), not (${shape})`);
       if (WHOLE.includes(name) ? !"iu".includes(array.type) : array.type + array.width !== "f8") refuse(`${name} holds numbers of another kind`);
       const infinite = { lower: -Infinity, upper: Infinity }[name];
-      if (!array.values.every((x) => Number.isFinite(x) || x === infinite)) refuse(`${name} must hold finite numbers`);
+      if (!array.values.every((x) => (WHOLE.includes(name) ? Number.isSafeInteger(x) : Number.isFinite(x)) || x === infinite)) refuse(`${name} must hold finite numbers`);
       arrays[name] = array.values;
     }
     const signed = ["inequality", "rho", "l1", "strengths", "weight"].find((name) => arrays[name]?.some((x) => x < 0));
@@ -281,7 +281,7 @@
     file.slopeColumns = levels && !levels.shared ? many * file.features : file.features;
     const known = file.slopeColumns + (levels ? (levels.intercepts ? many : 0) : Number(header.fit_intercept));
     if (levels ? known > file.d : known !== file.d) refuse("the columns are not those of the data");
-    if (!(Array.isArray(losses) && losses.length)) refuse("there are no losses");
+    if (!(many > 0 && many <= 256)) refuse("there must be 1 to 256 losses");
     file.losses = losses.map((one) => {
       if (!one || !Array.isArray(one.knots) || !Array.isArray(one.pieces) || one.pieces.length !== one.knots.length + 1) refuse("a loss has no pieces");
       const pieces = one.pieces.map((piece) => {
@@ -307,7 +307,7 @@
     if (!Array.isArray(checksums) || checksums.length !== Math.ceil(file.n / file.rowsPerSum)) refuse("there are not as many checksums as blocks of rows");
     const { slope_rows: rows, groups, loss_index: index } = arrays;
     if (rows.some((row, k) => row < 0 || row >= file.n * (levels ? many : 1) || (k && row <= rows[k - 1]))) refuse("slope_rows are no increasing numbers of rows");
-    if (groups.some((one) => one < -1)) refuse("groups are no numbers of groups");
+    if (groups.some((one) => one < -1) || arrays.kept?.some((one) => one !== 0 && one !== 1)) refuse("groups or kept hold other numbers than they may");
     if (index ? levels || index.some((one) => one < 0 || one >= many) : many > 1 && !levels) refuse("loss_index names no loss");
     file.groups = new Map();
     groups.forEach((group, j) => { if (group >= 0) file.groups.set(group, [...(file.groups.get(group) || []), j]); });
@@ -371,7 +371,7 @@
       if (levels ? levels.intercepts : features < d) x[file.slopeColumns + level] = 1;
       const z = predict(b), sign = (one) => add(p < 0 ? negative(one) : one, exact(o)), t = sign(z);
       reach = Math.max(reach, Math.abs(z[0]), Math.abs(o));
-      const w = times(times(exact(file.scale), exact(factor)), exact(own ? own[i] : 1));
+      const w = times(times(exact(file.scale), exact(factor)), exact((own ? own[i] : 1) * (arrays.kept ? arrays.kept[i] : 1)));
       const s = listed.has(row) ? listed.get(row) : loss.slope(same ? t : sign(predict(at)));
       objective = add(objective, times(w, loss.value(t)));
       const g = times(w, exact(p * s));
@@ -403,8 +403,8 @@
     // Competitors that are no worse have a norm of at most the objective less the least loss.
     const norm = least ? upper(minus(objective, least)) : Infinity;
     const bounded = rest ? base + (rest < 1 ? 1.001 * (rest / (1 - rest)) * norm : Infinity) : base;
-    const cut = base + 1.001 * rest * outside; // competitors are cut off only where that is much less
-    const isLess = 10 * cut < bounded, gap = isLess ? cut : bounded, found = objective[0];
+    const cut = base + 1.001 * rest * outside; // competitors are cut off only where that is much less, or proves what is claimed
+    const isLess = 10 * Math.max(cut, 0) < bounded || (rest > 0 && bounded > file.claim.gap), gap = isLess ? cut : bounded, found = objective[0];
     if (!(gap <= file.claim.gap)) refuse(`the proved gap ${gap.toPrecision(3)} is larger than the claimed ${file.claim.gap.toPrecision(3)}`);
     if (!(Math.abs(found - file.claim.objective) <= 1e-9 * Math.abs(found) + file.claim.gap)) refuse(`the objective is ${found}, not ${file.claim.objective}`);
     return { objective: found, gap: Math.max(gap, 0), radius: isLess || penalty.isCut ? file.radius : Infinity };
@@ -479,7 +479,6 @@
   }
   function checkInfeasible({ arrays }) {
     const { A, E, c, f, lower, upper: top, inequality, equality } = arrays, d = lower.length;
-    if (lower.some((x, j) => x > top[j])) return Infinity;
     let level = 0n, loose = 0n;
     for (const [x, y] of [[c, inequality], [f, equality]]) x.forEach((one, k) => { level += whole(one) * whole(y[k]); });
     for (let j = 0; j < d; j++) {
@@ -499,12 +498,13 @@
     const { arrays, header, losses, n, d } = file, number = (x) => String(Number(x.toPrecision(6))), free = Number(header.fit_intercept);
     const several = (k, what) => `${k} ${what}${k === 1 ? "" : "s"}`, count = (all, is) => Array.from(all).filter(is).length, paying = (all) => count(all, (x, j) => x > 0 && arrays.groups[j] < 0);
     const kinds = losses.slice(0, 3).map((one) => `slopes from ${number(one.least)} to ${number(one.most)} and ${several(one.knots.length, "knot")}`);
-    const labels = ["negative", "positive"].map((what, k) => [what, (header.labels || []).filter((_, j) => header.signs[j] === 2 * k - 1)]);
+    const named = (header.labels || []).map((one, j) => `${JSON.stringify(one)} times ${number(file.factors[j])}`);
+    const labels = ["negative", "positive"].map((what, k) => [what, named.filter((_, j) => header.signs[j] === 2 * k - 1)]);
     const proved = found.falls ? `Far along its direction the objective is ${found.falls.toPrecision(3)} or less, and the constraints hold` :
       `The objective ${found.objective.toPrecision(10)} is at most ${found.gap.toPrecision(3)} above the optimum`;
     return proved + (found.radius < Infinity ? ` among coefficients up to ${found.radius} sizes` : "") +
       `. Problem: ${several(n, "row")}, ${several(d - free, "column")}${free ? " and an intercept" : ""}${header.levels ? ", every row once for each loss" : ""}; ` +
-      `a convex loss of the ${header.of} with ${kinds.join(", or ")}${losses.length > 3 ? ` (${losses.length} losses)` : ""}, ` +
+      `a convex loss of the ${header.of}${header.n_targets > 1 ? ` of target ${header.output + 1}` : ""} with ${kinds.join(", or ")}${losses.length > 3 ? ` (${losses.length} losses)` : ""}, ` +
       `${header.weights === "none" ? "equal weights" : `weights of the ${header.weights}`} times ${number(file.scale)}; ` +
       `penalty: ridge on ${paying(arrays.rho)}, L1 on ${paying(arrays.l1)}, a sorted norm on ${file.groups.size} groups; constraints: ` +
       `${arrays.c.length} inequalities, ${arrays.f.length} equalities, ${count([...arrays.lower, ...arrays.upper], Number.isFinite)} bounds` +
@@ -540,6 +540,7 @@
       return { X: X.values, rows: X.shape[0], columns: X.shape[1], y: y.values, weight };
     }
     const lines = isArray ? lists(parseArray(bytes, "the data")) : parseCsv(text(bytes).replace(/^\uFEFF/, ""));
+    if (new Set(lines[0]).size < lines[0].length) stop("two columns have the same name");
     const names = lines[0], rows = lines.length - 1, table = (i, j) => lines[i + 1][j];
     const place = (key) => (names.includes(key) ? names.indexOf(key) : stop(`the data have no column ${key}`));
     const target = Array.isArray(wanted) ? wanted.map(place) : [names.includes("y") ? names.indexOf("y") : names.length - 1], weighted = options.weight ? place(options.weight) : -1;
