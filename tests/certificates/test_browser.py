@@ -267,6 +267,21 @@ def test_rows_in_blocks_with_weights_of_the_data(tmp_path: Path, page: Path | No
     assert "weights of the data" in found[0]["text"]
 
 
+def test_folds_of_a_search(tmp_path: Path) -> None:
+    weight = np.linspace(0.5, 2.0, 30)
+    np.savez(tmp_path / "data.npz", X=X, y=Y, w=weight)
+    fit, forged = tmp_path / "fit.rlcert", tmp_path / "forged.rlcert"
+    model = rl.PLQRegressorCV(Cs=3, cv=3).fit(X, Y, weight)
+    model.save_certificate(fit, X, Y, weight, folds=True)
+    header, arrays = verify.read(fit)
+    write(forged, header, arrays | {"2/kept": arrays["1/kept"]})  # those of another fold
+    asked: list[File] = [(one, tmp_path / "data.npz", {"weight": "w"}) for one in (fit, forged)]
+    found = run(asked)
+    assert [one["verdict"] for one in found] == ["holds", "refused"], found
+    assert found[0]["text"].count("The claim holds") == 4
+    assert not holds(forged, tmp_path / "data.npz")
+
+
 def test_tables_with_texts(tmp_path: Path) -> None:
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame(X, columns=["a", "b"])

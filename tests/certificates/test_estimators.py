@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.model_selection import GroupKFold
 
 import rectiline as rl
 from rectiline import verify
@@ -191,6 +192,68 @@ def test_every_estimator_writes_files_with_names_labels_and_weights(
     given = [(X, y)] if weight is None else [(X, y, weight)]
     found = verify.check_all(tmp_path / "fit.rlcert", given)
     assert all(one.gap <= 1e-5 * abs(one.objective) for one in found)
+
+
+def test_a_verdict_names_targets_and_factors_of_labels(tmp_path: Path) -> None:
+    """A file may be about one of several targets, or hardly count a class: readers must see it."""
+    path, both = tmp_path / "fit.rlcert", np.column_stack([Y, Y**2])
+    rl.PLQRegressor().fit(X, both).save_certificate(path, X, both)
+    said = [one.problem for one in verify.check_all(path, [(X, both)])]
+    assert "residual of target 1" in said[0] and "residual of target 2" in said[1]
+    y = np.where(Y > 0, "yes", "no")
+    model = rl.PLQClassifier(C=0.5, class_weight={"yes": 1e-9}).fit(X, y)
+    model.save_certificate(path, X, y)
+    (found,) = verify.check_all(path, [(X, y)])
+    assert "'no': -1 times 0.5, 'yes': +1 times 5e-10" in found.problem
+
+
+SEARCHES: dict[str, Any] = {
+    "numbers": rl.PLQRegressorCV(Cs=3, cv=3),
+    "outputs": rl.PLQRegressorCV("absolute", penalty="l1", Cs=3, cv=3),
+    "labels": rl.PLQClassifierCV(Cs=3, cv=3),
+    "pairs": rl.PLQClassifierCV(Cs=3, cv=3, multi_class="ovo", class_weight="balanced"),
+    "quantiles": rl.QuantileRegressorCV(quantile=[0.2, 0.8], alphas=3, cv=3),
+    "adaptive": rl.PLQRegressorCV(
+        penalty="l1", penalty_params={"weights": "adaptive"}, Cs=3, cv=GroupKFold(3)
+    ),
+}
+
+
+@pytest.mark.parametrize("weight", [None, WEIGHT], ids=["", "weights"])
+@pytest.mark.parametrize("name", SEARCHES)
+def test_folds_of_a_search_are_proved(tmp_path: Path, name: str, weight: Any) -> None:
+    y = NAMES if name in ("labels", "pairs") else Y
+    y = np.column_stack([Y, Y**2]) if name == "outputs" else y
+    params = {"groups": np.arange(90) % 9} if name == "adaptive" else {}
+    model = SEARCHES[name].fit(X, y, sample_weight=weight, **params)
+    model.save_certificate(tmp_path / "fit.rlcert", X, y, weight, folds=True, **params)
+    given = [(X, y)] if weight is None else [(X, y, weight)]
+    found = verify.check_all(tmp_path / "fit.rlcert", given)
+    tasks = len(found) // 4  # the fit on all rows and three folds
+    assert len(found) == 4 * tasks and tasks == len(np.atleast_2d(model.coef_))
+    assert all(one.gap <= 1e-5 * one.objective for one in found)
+    assert all("(60 with a weight)" in one.problem for one in found[tasks:]) or name == "pairs"
+    with pytest.raises(verify.Refused, match="weights of the data"):
+        verify.check_all(tmp_path / "fit.rlcert", [(X, y, np.arange(90.0))])
+
+
+def test_the_folds_of_a_search_are_those_of_its_scores(tmp_path: Path) -> None:
+    model = rl.PLQRegressorCV(Cs=3, cv=3, fold_tol=1e-9, scoring="neg_mean_absolute_error")
+    model.fit(X, Y).save_certificate(tmp_path / "fit.rlcert", X, Y, folds=True)
+    arrays = verify.read(tmp_path / "fit.rlcert")[1]
+    best = int(np.argmin(model.cv_results_["rank_test_score"]))
+    for k in range(3):
+        held, coef = arrays[f"{k + 1}/kept"] == 0, arrays[f"{k + 1}/coef"]
+        errors = Y[held] - X[held] @ coef[:3] - coef[3]
+        score = model.cv_results_[f"split{k}_test_score"][best]
+        assert -np.abs(errors).mean() == pytest.approx(score, rel=1e-6)
+
+
+def test_folds_of_rows_in_blocks_have_no_file(tmp_path: Path) -> None:
+    rows = rl.rows.from_arrays(X, Y, block_rows=40)
+    model = rl.PLQRegressorCV(Cs=3, cv=3).fit(rows)
+    with pytest.raises(ValueError, match="folds=True needs arrays"):
+        model.save_certificate(tmp_path / "fit.rlcert", rows, folds=True)
 
 
 def test_other_files_than_those_of_one_problem_need_check_all(tmp_path: Path) -> None:

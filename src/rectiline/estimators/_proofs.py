@@ -11,8 +11,10 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from rectiline._numbers import seed_of
+from rectiline._polling import Clock
 from rectiline.estimators._check import as_numpy, column_names, own_names
 from rectiline.estimators._quantile_problems import StackedQuantiles
+from rectiline.estimators._run import RunOptions, solve_all
 from rectiline.problems import DualPoint, Problem
 from rectiline.problems.blocks import SplitDual
 from rectiline.problems.proofs import ProvedData, Statement, save_proofs
@@ -137,14 +139,14 @@ def shown_one_by_one(model: Any, again: ProvedAgain, singles: list[Problem]) -> 
 # ---- files of proofs, in the terms of the user's data: `save_certificate` ----
 
 
-def save_fit(path: Any, again: Any, y: Any) -> None:
-    """Write the proofs of all problems of a fit; `y` is what the user gave."""
+def save_fit(path: Any, again: Any, y: Any, folds: Sequence[Statement] = ()) -> None:
+    """Write the proofs of all problems of a fit, and of folds; `y` is what the user gave."""
     if not isinstance(again.problems[0], Problem):
         raise TypeError(
             f"save_certificate: a certificate file cannot hold the tasks of "
             f"{type(again.model).__name__}, which share a penalty; verify(X, y) proves the fit."
         )
-    save_proofs(path, _statements(again), _proved_data(again, y))
+    save_proofs(path, [*_statements(again), *folds], _proved_data(again, y))
 
 
 def save_steps(path: Any, steps: Sequence[Any], y: Any) -> None:
@@ -178,3 +180,26 @@ def _statements(again: Any) -> list[Statement]:
         Statement(problem, solution, task.samples, k if has_outputs else 0, levels)
         for k, (problem, solution, task) in enumerate(found)
     ]
+
+
+def fold_statements(again: Any) -> list[Statement]:
+    """Return the problems of a search on the training part of every fold at the chosen strength.
+
+    Their solutions are not kept, so that they are solved again.
+    """
+    model, data, found = again.model, again.data, []
+    if data.rows is not None:
+        raise ValueError("save_certificate: folds=True needs arrays; these are rows in blocks.")
+    unit = model._penalty(l1_ratio=model.l1_ratio_).strength
+    strength = float(model._exchanged(getattr(model, f"{model._searched}_"), unit))
+    has_outputs = np.ndim(data.y) == 2
+    for train, _ in model._folds(data):
+        kept = np.zeros(data.n_samples, dtype=bool)
+        kept[train] = True
+        paths = [model._path_problem(data, task, model.l1_ratio_, kept) for task in data.tasks]
+        problems = [one.with_penalty(one.penalty.with_strength(strength)) for one in paths]
+        solutions = solve_all(problems, RunOptions.of(model, Clock()))
+        for k, task in enumerate(data.tasks):
+            output = k if has_outputs else 0
+            found.append(Statement(problems[k], solutions[k], task.samples, output, kept=kept))
+    return found

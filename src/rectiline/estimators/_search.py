@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from dataclasses import replace
 from numbers import Integral
@@ -23,6 +24,7 @@ from rectiline._typing import Mask, Vector
 from rectiline.estimators._base import BaseLinear
 from rectiline.estimators._check import checked_fit
 from rectiline.estimators._parameters import adapted
+from rectiline.estimators._proofs import fold_statements, proved_again, save_fit
 from rectiline.estimators._row_folds import search_on_rows
 from rectiline.estimators._run import RunOptions, solve_all
 from rectiline.estimators._scores import ScoreFold, SummedScore, scorer_of
@@ -107,6 +109,41 @@ class SearchMixin(BaseLinear):
         starts = [replace(one, dual=one.dual.scaled(factor)) for one in found]
         options = RunOptions.of(self, clock)
         return data, solve_all(self._problems(data), options, starts)
+
+    def save_certificate(
+        self,
+        path: str | os.PathLike[str],
+        X: Any,
+        y: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        sensitive_features: Any = None,
+        *,
+        folds: bool = False,
+        **params: Any,
+    ) -> None:
+        """Write the proof of the fit, and of its folds, to a file that ``rectiline verify`` checks.
+
+        Parameters
+        ----------
+        path : str or path
+            By convention with the ending ``.rlcert``.
+        X, y : array-like, or rows in blocks and None
+            The data of the fit. Names of a data frame and of a series are kept.
+        sample_weight : array-like of shape (n_samples,), optional
+            The weights of the fit.
+        sensitive_features : array-like, optional
+            As for `fit`.
+        folds : bool, default=False
+            Whether to prove the fits on the training part of every fold as well, at the chosen
+            strength. They are solved again to the tolerance of the fit, in the units of ``path_``,
+            and follow the problems of the fit. A splitter without a fixed random state
+            gives other folds than those of the search.
+        **params
+            ``groups`` for the splitter, as for `fit`.
+        """
+        given = X, y, sample_weight, sensitive_features
+        again = proved_again(self, "save_certificate", *given, **params)
+        save_fit(path, again, y, fold_statements(again) if folds else ())
 
     # ---- the search -----------------------------------------------------------------------------
 

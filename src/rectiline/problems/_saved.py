@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from rectiline._typing import Indices, Vector
+from rectiline._typing import Indices, Mask, Vector
 from rectiline.constraints import ConstraintRows
 from rectiline.losses import Loss
 from rectiline.penalties import GroupedPenalty, Slope
@@ -99,6 +99,8 @@ class Statement:
         Which of the targets it is about.
     levels : Levels or None
         How the problem repeats the rows, all of them for the first level, then for the next.
+    kept : ndarray of bool or None
+        The rows that have a weight, if a fold leaves some out.
     """
 
     problem: Problem
@@ -106,6 +108,7 @@ class Statement:
     samples: Indices | None = None
     output: int = 0
     levels: Levels | None = None
+    kept: Mask | None = None
 
     @property
     def kind(self) -> str:
@@ -292,6 +295,8 @@ def _weights_in_memory(
 ) -> tuple[str, list[float], list[int], dict[str, Any]]:
     """Return whose weights count, factor and sign of each label, and the array of weights."""
     problem, places = one.problem, data.places
+    kept = slice(None) if one.kept is None else one.kept
+    left_out = {} if one.kept is None else {"kept": one.kept.astype(np.int64)}
     at = slice(None) if one.samples is None else one.samples
     mine, sign = np.zeros((2, places.size))
     mine[at] = problem.weight[: places.size]
@@ -303,10 +308,10 @@ def _weights_in_memory(
         rows = np.flatnonzero((mine > 0) & (given > 0) & (places == k))
         if rows.size:
             factors[k], signs[k] = mine[rows[0]] / given[rows[0]], int(np.sign(sign[rows[0]]))
-    if (abs(factors[places] * given - mine) > _SAME_WEIGHT * mine).any():
+    if (abs(factors[places] * given - mine) > _SAME_WEIGHT * mine)[kept].any():
         return "file", [1.0] * count, signs, {"weight": mine}
     own = {} if data.weight is None else {"weight": given}
-    return "file" if own else "none", factors.tolist(), signs, own
+    return "file" if own else "none", factors.tolist(), signs, own | left_out
 
 
 def _constraint_arrays(rows: ConstraintRows, free: int) -> dict[str, Any]:
