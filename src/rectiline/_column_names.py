@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from difflib import get_close_matches
 from numbers import Integral
 from typing import Any
@@ -54,7 +55,7 @@ def column_index(column: Any, names: NDArray[Any] | None, n_features: int, owner
     raise TypeError(f"{owner}: a column is a name or a position; got {column!r}.")
 
 
-def column_label(j: int, names: NDArray[Any] | None) -> str:
+def column_label(j: int, names: Sequence[str] | NDArray[Any] | None) -> str:
     """Return how a message calls a column: by its name where X has names.
 
     >>> column_label(2, None)

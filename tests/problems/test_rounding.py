@@ -303,3 +303,12 @@ def test_exact_fits_without_a_penalty_are_solved(seed, loss, on_rows):
     assert solution.certificate.gap <= 2.0**-48 * np.abs(y).sum()
     if loss == "absolute":
         np.testing.assert_allclose(solution.coef, truth, rtol=1e-8)
+
+
+def test_a_knot_far_from_every_argument_does_not_make_zero_an_answer():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((50, 2))
+    y = X @ [1.0, 2.0] + rng.standard_normal(50)
+    problem = rl.Problem(X, y, rl.losses.Huber(1e60))
+    proof = problem.certify(np.zeros(2), 0.0)
+    assert proof.relative_gap > 0.1 and not proof.holds(1e-6)

@@ -2,11 +2,13 @@
 
 import os
 import signal
+import time
 
 import numpy as np
 import pytest
 
 import rectiline as rl
+from rectiline.exceptions import ConvergenceWarning
 
 BLOCKS, ROWS = 6, 15_000
 
@@ -118,3 +120,35 @@ def test_default_tolerances_are_reached_on_blocks():
     model = rl.QuantileRegressor(alpha=0).fit(rl.rows.of(X, y, block_rows=20_000))
     assert model.solution_.status == "solved"
     assert model.certificate_.relative_gap <= model.tol
+
+
+@pytest.mark.parametrize("d", [3, 60])  # copies of many entries ask for time, too
+def test_a_time_limit_while_a_sample_is_drawn_leaves_an_answer_on_what_was_drawn(d):
+    def blocks():
+        for seed in range(60):
+            time.sleep(0.03)
+            X = np.random.default_rng(seed).standard_normal((5_000, d))
+            yield X, X.sum(axis=1)
+
+    problem = rl.Problem(rl.rows.from_stream(blocks), loss="absolute")
+    with pytest.warns(ConvergenceWarning, match="time_limit"):
+        found = rl.solve(problem, time_limit=0.6)
+    assert found.status == "time_limit"
+    np.testing.assert_allclose(found.coef, 1.0, atol=0.1)
+
+
+def test_a_time_limit_holds_while_an_estimator_counts_rows():
+    read = []
+
+    def blocks():
+        for seed in range(100):
+            time.sleep(0.03)
+            read.append(seed)
+            X = np.random.default_rng(seed).standard_normal((50, 2))
+            yield X, X.sum(axis=1)
+
+    rows = rl.rows.from_stream(blocks)
+    read.clear()
+    with pytest.raises(rl.NoAnswerError, match=r"time_limit=0\.3"):
+        rl.QuantileRegressor(alpha=0.0, time_limit=0.3).fit(rows)
+    assert len(read) < 50

@@ -166,3 +166,11 @@ def test_streams_of_tables_have_names():
     assert rl.PLQRegressor("absolute").fit(rows).feature_names_in_.tolist() == ["u", "v"]
     with pytest.raises(ValueError, match=r"feature_names=\['u'\]: must be a list of 2 names"):
         rl.rows.from_stream(lambda: [(np.eye(2), np.ones(2))], feature_names=["u"])
+
+
+def test_texts_of_polars_with_missing_values():
+    frame = pytest.importorskip("polars").from_arrow(whole().slice(0, 20))
+    frame = frame[:5].vstack(frame[5:].with_columns(kind=None).cast(frame.schema))
+    rows = rl.rows.of(frame, target="y", categorical="onehot", missing="drop")
+    assert rows.n_rows == 5
+    assert set(rows.feature_names[:2]) == {"a", "b"}

@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 
 from rectiline._numbers import refuse_masked
 from rectiline.backends._design import Design
-from rectiline.backends._tables import refuse_texts
+from rectiline.backends._tables import refuse_texts, unfinished_entry
 
 
-def _as_supported_dense(X: Any, name: str) -> NDArray[Any]:
+def as_numbers(X: Any, name: str) -> NDArray[Any]:
+    """Return a 2-D array of real numbers, X itself where it is one."""
     try:
         array = np.asarray(X)
     except ValueError:
@@ -37,6 +38,11 @@ def _as_supported_dense(X: Any, name: str) -> NDArray[Any]:
             f"{name} must be a 2-D array of shape (n_samples, n_features); got {array.ndim}-D "
             f"with shape {array.shape}."
         )
+    return array
+
+
+def _as_supported_dense(X: Any, name: str) -> NDArray[Any]:
+    array = as_numbers(X, name)
     if array.dtype not in (np.float32, np.float64) or not array.dtype.isnative:
         array = array.astype(np.float64)
     if any(stride % array.itemsize for stride in array.strides):
@@ -94,14 +100,14 @@ def as_design(X: Any, name: str = "X") -> Design:
     design = Design(array)
     bad = ~np.isfinite(design.column_sums)
     if bad.any():
-        column = int(np.argmax(bad))
-        entries = array[:, [column]].toarray() if design.is_sparse else array[:, column]
-        if not np.isfinite(entries).all():
-            row = int(np.argmax(~np.isfinite(np.ravel(entries))))
+        entry = unfinished_entry(array)
+        if entry is not None:
+            row, column, value = entry
             raise ValueError(
-                f"{name} contains NaN or infinity: {name}[{row}, {column}] is "
-                f"{float(np.ravel(entries)[row])}. Impute or drop such entries first."
+                f"{name} contains NaN or infinity: {name}[{row}, {column}] is {value}. Impute or "
+                "drop such entries first."
             )
+        column = int(np.argmax(bad))
         raise ValueError(
             f"{name}: the sum of column {column} overflows float64; rescale the column."
         )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -68,17 +67,41 @@ def array_if_small(matrix: Any) -> Any:
     return matrix.toarray() if few_zeros else matrix
 
 
-def _sum_of_squares(
-    lines: Callable[[slice], NDArray[np.float64]], n: int, block: int, order: int
+def _weighted_squares(
+    lines: Any,
+    weights: Vector,
+    least_block: int,
+    columns: Indices | None = None,
+    shift: NDArray[np.float64] | None = None,
+    ones: bool = False,
 ) -> NDArray[np.float64]:
-    """Return ``Z'Z`` for n lines of Z, which come in blocks; there is a checkpoint before each."""
+    """Return ``Z' diag(weights) Z`` for some columns Z of `lines`, less a shift of their shape.
+
+    Blocks of lines keep the scaled copy small whatever the size of the matrix; there is a
+    checkpoint before each. One scaled copy times itself is a symmetric product, half the work of
+    the product of two matrices. With `ones` Z has a column of ones last.
+    """
+    n, k = lines.shape[0], lines.shape[1] if columns is None else columns.size
+    # At least as many lines as columns, so that adding up costs little beside the products.
+    block = min(max(least_block, k, _ENTRIES_PER_GRAM_BLOCK // max(1, k)), n)
+    is_sparse, root, order = sp.issparse(lines), np.sqrt(weights), k + ones
+    by_columns = not is_sparse and lines.flags.f_contiguous
+    buffer = np.empty((block, order), order="F" if by_columns else "C")
     total = np.zeros((order, order))
     for first in range(0, n, max(block, 1)):
         checkpoint(products=0.5 * block * order * order)
-        part = lines(slice(first, min(first + block, n)))
+        some = slice(first, min(first + block, n))
+        part = lines[some] if columns is None else lines[some][:, columns]
+        part = part.toarray() if is_sparse else part
+        out = buffer[: part.shape[0]]
+        if shift is not None:
+            part = np.subtract(part, shift[some], out=out[:, :k])
+        np.multiply(part, root[some, None], out=out[:, :k])
+        if ones:
+            out[:, k] = root[some]
         if block >= n:  # without a sum
-            return part.T @ part
-        total += part.T @ part
+            return out.T @ out
+        total += out.T @ out
     return total
 
 
@@ -260,51 +283,21 @@ class Design:
         k = columns.size
         if self.is_sparse and centre is None and self._sparse_gram_pays:
             return self._sparse_gram(weights, columns, intercept)
-        everything = k == self.n_features
-        root = np.sqrt(weights)
-        # Blocks of rows keep the scaled copy small whatever the size of X. One scaled copy times
-        # itself is a symmetric product, half the work of the product of two matrices.
-        # At least as many rows as columns, so that adding up costs little beside the products.
-        block = min(max(256, k, _ENTRIES_PER_GRAM_BLOCK // max(1, k)), self.n_samples)
-        by_columns = not self.is_sparse and self.X.flags.f_contiguous
-        buffer = np.empty((block, k + intercept), order="F" if by_columns else "C")
-
-        def scaled(rows: slice) -> NDArray[np.float64]:
-            part = self.X[rows] if everything else self.X[rows][:, columns]
-            if self.is_sparse:
-                part = part.toarray()
-            out = buffer[: part.shape[0]]
-            if centre is not None:
-                part = np.subtract(part, centre, out=out[:, :k])
-            np.multiply(part, root[rows, None], out=out[:, :k])
-            if intercept:
-                out[:, k] = root[rows]
-            return out
-
-        return _sum_of_squares(scaled, self.n_samples, block, k + intercept)
+        some = None if k == self.n_features else columns
+        shift = None if centre is None else np.broadcast_to(centre, (self.n_samples, k))
+        return _weighted_squares(self.X, weights, 256, some, shift, intercept)
 
     def weighted_kernel(self, weights: Vector, centre: Vector | None = None) -> NDArray[np.float64]:
         """Return the n x n matrix ``X diag(weights) X'``; weights must not be negative.
 
         With `centre` those numbers are subtracted from the columns first (dense X only).
         """
-        n, d = self.n_samples, self.n_features
-        root = np.sqrt(weights)
         if self.is_sparse and centre is None:
-            scaled = sp.csr_array(self.X.multiply(root))
+            scaled = sp.csr_array(self.X.multiply(np.sqrt(weights)))
             return np.asarray((scaled @ scaled.T).toarray())
-        # At least as many columns as rows, so that adding up costs little beside the products.
-        block = min(max(64, n, _ENTRIES_PER_GRAM_BLOCK // max(1, n)), d)
-        buffer = np.empty((n, block), order="F" if self.X.flags.f_contiguous else "C")
-
-        def scaled_columns(columns: slice) -> NDArray[np.float64]:
-            part = self.X[:, columns]
-            out = buffer[:, : part.shape[1]]
-            if centre is not None:
-                part = np.subtract(part, centre[columns], out=out)
-            return np.asarray(np.multiply(part, root[columns], out=out).T)
-
-        return _sum_of_squares(scaled_columns, d, block, n)
+        by_column = self.X.T
+        shift = None if centre is None else np.broadcast_to(centre[:, None], by_column.shape)
+        return _weighted_squares(by_column, weights, 64, shift=shift)
 
     def dense_columns(self, columns: Indices) -> NDArray[np.float64]:
         """Return a dense float64 copy of some columns."""

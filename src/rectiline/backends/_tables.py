@@ -54,18 +54,16 @@ def _as_numbers(values: NDArray[Any]) -> NDArray[Any]:
         days = seconds.astype(np.int64) / _SECONDS_PER_DAY
         return np.where(np.isnat(seconds), np.nan, days)
     values = values.astype(object)
-    present = values[~_missing(values)]
+    is_there = ~_missing(values)
+    present = values[is_there]
+    made = np.full(values.shape, np.nan)
     if all(isinstance(one, Real | Decimal | np.bool_) for one in present):
-        return np.array([np.nan if gone else float(v) for v, gone in _cells(values)])
+        made[is_there] = [float(one) for one in present]
+        return made
     if all(isinstance(one, date | np.datetime64) for one in present):
-        nothing = np.datetime64("NaT")
-        dates = [nothing if gone else np.datetime64(v, "s") for v, gone in _cells(values)]
-        return _as_numbers(np.array(dates, dtype="datetime64[s]"))
+        made[is_there] = _as_numbers(np.array([np.datetime64(one, "s") for one in present]))
+        return made
     return values
-
-
-def _cells(values: NDArray[Any]) -> Any:
-    return zip(values, _missing(values), strict=True)
 
 
 def _missing(values: NDArray[Any]) -> Mask:
@@ -105,16 +103,24 @@ def refuse_texts(X: Any, besides: Sequence[int] = (), dates: bool = False) -> No
             )
 
 
-def refuse_unfinished(X: Any, names: NDArray[Any] | None) -> None:
-    """Raise about the first cell of a matrix that is not a finite number, if there is one."""
+def unfinished_entry(X: Any) -> tuple[int, int, float] | None:
+    """Return row, column and value of the first entry that is not a finite number, if any."""
     entries = sp.coo_array(X)
     wrong = np.flatnonzero(~np.isfinite(entries.data))
-    if wrong.size:
-        first = wrong[np.argmin(entries.row[wrong])]
-        found = "NaN" if np.isnan(entries.data[first]) else "infinity"
+    if not wrong.size:
+        return None
+    first = wrong[np.argmin(entries.row[wrong])]
+    return int(entries.row[first]), int(entries.col[first]), float(entries.data[first])
+
+
+def refuse_unfinished(X: Any, names: NDArray[Any] | None) -> None:
+    """Raise about the first cell of a matrix that is not a finite number, if there is one."""
+    entry = unfinished_entry(X)
+    if entry is not None:
+        row, column, value = entry
         raise ValueError(
-            f"Input X contains {found} in row {entries.row[first]}, "
-            f"{column_label(int(entries.col[first]), names)}. Fill such cells, leave their rows "
+            f"Input X contains {'NaN' if np.isnan(value) else 'infinity'} in row {row}, "
+            f"{column_label(column, names)}. Fill such cells, leave their rows "
             "out, or set missing='drop' where the estimator has it."
         )
 

@@ -11,7 +11,7 @@ from typing import Any, Generic, Literal, Self, TypeVar, cast, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rectiline._polling import Clock
+from rectiline._polling import Clock, OutOfTime, asked_at_checkpoints
 from rectiline._typing import Mask
 from rectiline.constraints import Constraint, Nonnegative, named_constraints
 from rectiline.estimators._base import BaseLinear
@@ -24,6 +24,7 @@ from rectiline.estimators._rows import as_rows, note_columns, predicted, refuse_
 from rectiline.estimators._run import RunOptions, solve_all
 from rectiline.estimators._show import FitReport
 from rectiline.estimators._tasks import FitData, Task
+from rectiline.exceptions import NoAnswerError
 from rectiline.penalties import Penalty
 from rectiline.problems import DualPoint, Problem
 from rectiline.rows import RowBlocks
@@ -124,7 +125,12 @@ class LinearFitMixin(BaseLinear, Generic[Scalar]):
         }
         refuse_on_rows(self, **asked)
         note_columns(self, rows)
-        return self._with_tasks(FitData(constraints=self._listed_constraints(), rows=rows))
+        data = FitData(constraints=self._listed_constraints(), rows=rows)
+        try:
+            with asked_at_checkpoints(Clock(self.time_limit)):
+                return self._with_tasks(data)  # it may read all rows
+        except OutOfTime as error:
+            raise NoAnswerError("The time was up while rows were read.") from error
 
     def _with_tasks(self, data: FitData) -> FitData:
         """Return the data with the problems of a fit on them."""

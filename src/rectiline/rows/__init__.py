@@ -6,9 +6,11 @@ A problem on such rows is solved in a few passes over them (solver "passes").
 from rectiline.rows._arrays import ArrayRows as ArrayRows
 from rectiline.rows._base import RowBlocks
 from rectiline.rows._block import Block
+from rectiline.rows._block import in_block as in_block
 from rectiline.rows._block import join as join
 from rectiline.rows._block import pick as pick
 from rectiline.rows._block import refuse_non_finite as refuse_non_finite
+from rectiline.rows._block import stacked as stacked
 from rectiline.rows._dask import from_dask
 from rectiline.rows._files import from_npy, from_parquet, from_svmlight
 from rectiline.rows._make import from_arrays, from_stream, of

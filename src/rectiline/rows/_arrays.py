@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from rectiline._column_names import names_of
-from rectiline.backends import as_supported_sparse
+from rectiline.backends import as_numbers, as_supported_sparse
 from rectiline.rows._base import SlicedRows
 from rectiline.rows._block import Block, refuse_other_length
 
@@ -20,13 +20,8 @@ class ArrayRows(SlicedRows):
     def __init__(
         self, X: Any, y: Any, sample_weight: Any = None, block_rows: int | None = None
     ) -> None:
-        matrix = checked_matrix(X)
-        n = matrix.shape[0]
-        if y is not None:
-            y = checked_vector("y", y, n)
-        if sample_weight is not None:
-            sample_weight = checked_vector("sample_weight", sample_weight, n).astype(np.float64)
-        super().__init__(matrix, y, sample_weight, block_rows)
+        whole = checked_block(X, y, sample_weight, weight_name="sample_weight")
+        super().__init__(whole.X, whole.y, whole.weight, block_rows)
         names = names_of(X)
         self.feature_names = None if names is None else tuple(names)
 
@@ -42,24 +37,6 @@ class ArrayRows(SlicedRows):
         return targets
 
 
-def checked_matrix(X: Any, name: str = "X") -> Any:
-    """Return a 2-D array of numbers or a CSR matrix, without a copy where X is one already."""
-    if sp.issparse(X):
-        return as_supported_sparse(X, name).tocsr()
-    array = np.asarray(X)
-    if array.dtype.kind not in "fiub":
-        raise ValueError(
-            f"{name} must hold real numbers; got dtype {array.dtype}. Encode categories and dates "
-            "as numbers first."
-        )
-    if array.ndim != 2:
-        raise ValueError(
-            f"{name} must be a 2-D array of shape (n_rows, n_features); got {array.ndim}-D with "
-            f"shape {array.shape}."
-        )
-    return array
-
-
 def checked_vector(name: str, values: ArrayLike, n: int) -> NDArray[Any]:
     """Return `values` as a one-dimensional array with one entry for each of `n` rows."""
     vector = np.asarray(values)
@@ -67,12 +44,17 @@ def checked_vector(name: str, values: ArrayLike, n: int) -> NDArray[Any]:
     return vector
 
 
-def array_block(X: Any, y: Any, weight: Any, start: int, title: str = "") -> Block:
-    """Return X, y and weight as a block, after a look at them; `title` is for messages."""
-    X = checked_matrix(X, f"{title}X")
+def checked_block(
+    X: Any, y: Any, weight: Any, start: int = 0, title: str = "", weight_name: str = "weight"
+) -> Block:
+    """Return X, y and weight as a block, after a look at them; X is an array or a CSR matrix.
+
+    Nothing is copied where it is one already. `title` and `weight_name` are for messages.
+    """
+    X = (as_supported_sparse if sp.issparse(X) else as_numbers)(X, f"{title}X")
+    X = X.tocsr() if sp.issparse(X) else X
     if y is not None:
         y = checked_vector(f"{title}y", y, X.shape[0])
     if weight is not None:
-        weight = checked_vector(f"{title}weight", weight, X.shape[0])
-    is_single = X.dtype == np.float32
-    return Block(X, y, weight, start).cast(np.dtype(np.float32 if is_single else np.float64))
+        weight = checked_vector(f"{title}{weight_name}", weight, X.shape[0]).astype(np.float64)
+    return Block(X, y, weight, start)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rectiline._polling import checkpoint
-from rectiline.rows._block import Block, block_length, join, pick
+from rectiline.rows._block import Block, block_length, float_type, join, pick
 from rectiline.rows._engines import Work, checked_executor, run_work
 
 # A quick sample has at most so many rows, or this share of all if that is more.
@@ -241,8 +241,7 @@ class SlicedRows(RowBlocks):
             )
         self.whole = Block(X, y, weight, 0)
         self.has_target, self.has_weight = y is not None, weight is not None
-        is_single = str(X.dtype).endswith("float32")
-        self.dtype = np.dtype(np.float32 if is_single else np.float64)
+        self.dtype = float_type(X)
         self._n_rows = n
         self.block_rows = block_length(block_rows, self._bytes_per_row())
 

@@ -10,7 +10,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from rectiline.backends import take_rows
+from rectiline._column_names import column_label
+from rectiline.backends import take_rows, unfinished_entry
 
 _BLOCK_BYTES = 1 << 25  # size of X in one block: long enough to read, short enough to show progress
 
@@ -61,11 +62,14 @@ class Block:
         start = self.start + at.start if isinstance(at, slice) else self.start
         return Block(_taken(self.X, at), y, weight, start)
 
-    def cast(self, dtype: np.dtype[Any]) -> Block:
-        """Return the block with X of a type, and weights in double precision; tensors stay."""
+    def cast(self, dtype: np.dtype[Any] | None = None) -> Block:
+        """Return the block with X of a type, and weights in double precision; tensors stay.
+
+        By default the type is that of X if this is float32, else float64.
+        """
         if self.is_tensor:
             return self
-        X, weight = self.X, self.weight
+        X, weight, dtype = self.X, self.weight, dtype or float_type(self.X)
         if X.dtype != dtype:  # integers, other byte orders, files of several types
             X = X.astype(dtype)
         weight = None if weight is None else np.asarray(weight, np.float64)
@@ -101,6 +105,11 @@ class Block:
         else:
             X = _aligned(X)
         return Block(X, _aligned(y), _aligned(weight), self.start)
+
+
+def float_type(X: Any) -> np.dtype[Any]:
+    """Return the type in which X is read: float32 if that is its own, else float64."""
+    return np.dtype(np.float32 if str(X.dtype).endswith("float32") else np.float64)
 
 
 def _taken(X: Any, at: Any) -> Any:
@@ -152,10 +161,15 @@ def _sum_of_bits(values: Any) -> int:
     return int(pairs.sum()) + int(memory[2 * pairs.size :].sum())
 
 
+def in_block(rows: NDArray[np.int64], block: Block) -> NDArray[np.int64]:
+    """Return the places in a block of those of the sorted rows that it holds."""
+    first, last = np.searchsorted(rows, (block.start, block.start + block.n_rows))
+    return rows[first:last] - block.start
+
+
 def pick(block: Block, rows: NDArray[np.int64]) -> Block:
     """Return the rows of a block whose numbers in the source are among the sorted `rows`."""
-    first, last = np.searchsorted(rows, (block.start, block.start + block.n_rows))
-    at: Any = np.asarray(rows[first:last]) - block.start
+    at: Any = in_block(rows, block)
     if block.is_tensor:
         import torch
 
@@ -168,10 +182,10 @@ def join(parts: Sequence[Block], n_features: int) -> Block:
     if not parts:
         return Block(np.empty((0, n_features)), np.empty(0), None, 0)
     X, y, weight = zip(*((part.X, part.y, part.weight) for part in parts), strict=True)
-    return Block(_stacked(X), _stacked(y), _stacked(weight), 0)
+    return Block(stacked(X), stacked(y), stacked(weight), 0)
 
 
-def _stacked(parts: Sequence[Any]) -> Any:
+def stacked(parts: Sequence[Any]) -> Any:
     """Return arrays, sparse matrices or tensors one below the other; None where they are None."""
     if len(parts) == 1 or parts[0] is None:
         return parts[0]
@@ -191,29 +205,22 @@ def refuse_non_finite(
 
     `rows` are the numbers of its rows if they were picked.
     """
-    if not _is_finite(block.X.data if block.is_sparse else block.X):
-        entries = sp.coo_array(block.X)
-        at = int(np.argmax(~np.isfinite(entries.data)))
-        column = entries.col[at]
-        title = str(column) if names is None else repr(names[column])
-        _refuse("X", block, rows, entries.row[at], f", column {title}", entries.data[at])
-    for name, part in (("y", block.y), ("weight", block.weight)):
-        if part is not None and part.dtype.kind == "f" and not _is_finite(part):
-            row = int(np.argmax(~np.isfinite(part)))
-            _refuse(name, block, rows, row, "", part[row])
+    for name, part in (("X", block.X), ("y", block.y), ("weight", block.weight)):
+        if part is None or part.dtype.kind != "f" or _is_finite(part):
+            continue
+        entry = unfinished_entry(part if name == "X" else part[:, None])
+        assert entry is not None
+        row, column, value = entry
+        where = f"row {block.start + row if rows is None else rows[row]}"
+        where += f", {column_label(column, names)}" if name == "X" else ""
+        raise ValueError(
+            f"{name} contains NaN or infinity: {where} is {value}. Impute or drop such entries "
+            "first."
+        )
 
 
-def _is_finite(values: Any) -> bool:
-    """Whether all values are finite; their sum shows it, unless it overflows."""
+def _is_finite(part: Any) -> bool:
+    """Whether all entries are finite; their sum shows it, unless it overflows."""
+    values = part.data if sp.issparse(part) else part
     with np.errstate(over="ignore", invalid="ignore"):
-        if np.isfinite(values.sum()):
-            return True
-    return bool(np.isfinite(values).all())
-
-
-def _refuse(name: str, block: Block, rows: Any, row: int, column: str, value: Any) -> None:
-    number = block.start + row if rows is None else rows[row]
-    raise ValueError(
-        f"{name} contains NaN or infinity: row {number}{column} is {float(value)}. Impute or drop "
-        "such entries first."
-    )
+        return bool(np.isfinite(values.sum()) or np.isfinite(values).all())

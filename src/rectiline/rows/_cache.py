@@ -7,9 +7,12 @@ import os
 import shutil
 import tempfile
 import weakref
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import astuple, dataclass
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 _DESCRIPTION = "rows.json"
 
@@ -36,6 +39,15 @@ class FileStamp:
             raise RuntimeError(f"The file {self.path} has changed since it was opened.")
 
 
+def listed_paths(name: str, paths: Any) -> list[Any]:
+    """Return one path, or one array, or several of them, as a list."""
+    is_one = isinstance(paths, (str, os.PathLike, np.ndarray))
+    listed = [paths] if is_one else list(paths)
+    if not listed:
+        raise ValueError(f"{name}: no files were given.")
+    return listed
+
+
 def checked_cache(cache: Any) -> Any:
     """Return the option `cache` if it is "auto", False or a folder."""
     if cache is False or (isinstance(cache, (str, os.PathLike)) and str(cache)):
@@ -50,8 +62,10 @@ class Cache:
     process left half-written are never read.
     """
 
-    def __init__(self, cache: str | os.PathLike[str], key: Any) -> None:
-        self._key = json.loads(json.dumps(key))
+    def __init__(
+        self, cache: str | os.PathLike[str], key: list[Any], stamps: Sequence[FileStamp] = ()
+    ) -> None:
+        self._key = json.loads(json.dumps([key, [astuple(stamp) for stamp in stamps]]))
         if cache == "auto":
             self.folder = Path(tempfile.mkdtemp(prefix="rectiline-rows-"))
             self._finalizer = weakref.finalize(self, shutil.rmtree, self.folder, ignore_errors=True)

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from rectiline.rows._arrays import array_block
+from rectiline.rows._arrays import checked_block
 from rectiline.rows._base import RowBlocks
-from rectiline.rows._block import Block, refuse_non_finite, refuse_other_length
+from rectiline.rows._block import Block, float_type, refuse_non_finite, refuse_other_length
 from rectiline.rows._columns import Columns, frame_block, require_arrow
 
 _TARGET, _WEIGHT = "__target__", "__weight__"  # columns of series given beside a data frame
@@ -81,7 +81,7 @@ class DaskRows(RowBlocks):
                 raise ValueError("target and weight name columns of a data frame; X is an array.")
             parts = _array_parts(X, y, weight)
             self.n_features = int(X.shape[1])
-            self.dtype = np.dtype(np.float32 if X.dtype == np.float32 else np.float64)
+            self.dtype = float_type(X)
         self.has_target, self.has_weight = not (y is None and target is None), weight is not None
         self._items = self._made_items(parts, columns)
 
@@ -114,9 +114,10 @@ def _array_block(start: int, given: tuple[bool, np.dtype[Any]], *part: Any) -> B
     """Return partitions of X, y and weight as a block; `given`: whether y is one, and the type."""
     has_target, dtype = given
     y, weight = part[1] if has_target else None, part[1 + has_target :]
-    block = array_block(part[0], y, weight[0] if weight else None, start, f"from row {start} on: ")
+    title = f"from row {start} on: "
+    block = checked_block(part[0], y, weight[0] if weight else None, start, title).cast(dtype)
     refuse_non_finite(block)
-    return block.cast(dtype)
+    return block
 
 
 def _n_rows(part: Any) -> int:

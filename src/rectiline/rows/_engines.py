@@ -124,16 +124,12 @@ def _map_on_dask(
         # The state may be larger than a block; the block stays where it is all the same.
         near = list(held.get(getattr(item, "key", None), ())) or None
         asked = {"workers": near, "allow_other_workers": near is not None}
-        tasks.append(client.submit(_call, packed, item, pure=False, **asked))
+        tasks.append(client.submit(_Packed.__call__, packed, item, pure=False, **asked))
     try:
         while tasks:
             yield tasks.popleft().result()  # which may leave the worker then
     finally:
         client.cancel(list(tasks))
-
-
-def _call(packed: _Packed, item: Any) -> Any:
-    return packed(item)
 
 
 def _read_ahead(blocks: Iterator[Item]) -> Iterator[Item]:

@@ -11,7 +11,7 @@ from typing import Any
 
 from rectiline.rows._arrays import checked_vector
 from rectiline.rows._base import RowBlocks
-from rectiline.rows._cache import Cache, FileStamp, checked_cache
+from rectiline.rows._cache import Cache, FileStamp, checked_cache, listed_paths
 from rectiline.rows._columns import Columns, require_arrow
 from rectiline.rows._npy import NpyRows
 from rectiline.rows._svmlight import SvmlightRows
@@ -205,17 +205,14 @@ def _opened(paths: Any, format: str | None) -> Any:
 
 def _found(paths: Any) -> tuple[list[str], str | None]:
     """Return files, and the folder they are in if only that was given."""
-    one = isinstance(paths, (str, os.PathLike))
     found: list[str] = []
-    for path in [paths] if one else list(paths):
+    for path in listed_paths("from_parquet", paths):
         name = os.fspath(path)
         is_there = "://" in name or os.path.exists(name)
         matches = [name] if is_there else sorted(glob.glob(name, recursive=True))
         if not matches:
             raise FileNotFoundError(f"There is no file, folder or match for {name!r}.")
         found.extend(matches)
-    if not found:
-        raise ValueError("from_parquet: no files were given.")
     files: list[str] = []
     for name in found:
         inside = [str(p) for p in sorted(Path(name).rglob("*")) if p.suffix in _FORMATS]
@@ -231,8 +228,7 @@ def _cache_of(data: Any, columns: Columns, cache: Any) -> Cache | None:
     if cache is False or not files or not (is_text or cache != "auto"):
         return None
     stamps = [FileStamp.of(file) for file in files if os.path.exists(file)]
-    facts = [(stamp.path, stamp.size, stamp.changed_ns) for stamp in stamps]
-    kept = Cache(cache, ["table", facts, columns.names, str(data._scan_options)])
+    kept = Cache(cache, ["table", columns.names, str(data._scan_options)], stamps)
     size = sum(stamp.size for stamp in stamps)  # a text is at most as long as its numbers need
     return kept if cache != "auto" or kept.has_room(size) else None
 
@@ -281,7 +277,7 @@ def from_table(table: Any, y: Any = None, sample_weight: Any = None, **given: An
         is_stream = hasattr(table, "read_next_batch") or hasattr(table, "__next__")
         library = type(table).__module__.split(".")[0]
         if library in _IN_MEMORY and hasattr(table, "__len__") and not is_stream:
-            data = pyarrow.table(table)
+            data = _with_plain_texts(pyarrow.table(table))
         elif cache is False:
             raise ValueError(
                 f"A {type(table).__name__} can be read once, but every pass reads the rows again. "
@@ -303,6 +299,15 @@ def from_table(table: Any, y: Any = None, sample_weight: Any = None, **given: An
     rows.snapshot = snapshot
     rows.cache = kept if kept is not None else rows.cache
     return rows
+
+
+def _with_plain_texts(table: Any) -> Any:
+    """Return a table whose texts are of a type that all functions of Arrow take; views are not."""
+    import pyarrow as pa
+
+    plain = {pa.string_view(): pa.string()}
+    fields = [field.with_type(plain.get(field.type, field.type)) for field in table.schema]
+    return table.cast(pa.schema(fields, table.schema.metadata))
 
 
 def _reader(table: Any) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import accumulate
@@ -14,7 +13,7 @@ from numpy.typing import NDArray
 
 from rectiline.rows._base import SlicedRows
 from rectiline.rows._block import Block, refuse_other_length
-from rectiline.rows._cache import FileStamp
+from rectiline.rows._cache import FileStamp, listed_paths
 
 
 class NpyRows(SlicedRows):
@@ -75,10 +74,7 @@ class Files:
     @classmethod
     def opened(cls, name: str, given: Any, ndim: int) -> Files:
         """Return files, or arrays, after a look at their headers."""
-        one = isinstance(given, (str, os.PathLike, np.ndarray))
-        listed = [given] if one else list(given)
-        if not listed:
-            raise ValueError(f"{name}: no files were given.")
+        listed = listed_paths(name, given)
         arrays = [_opened(name, part, ndim) for part in listed]
         width = arrays[0].shape[1:]
         wrong = [array.shape for array in arrays if array.shape[1:] != width]

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rectiline._column_names import names_of
-from rectiline.rows._arrays import array_block
+from rectiline.rows._arrays import checked_block
 from rectiline.rows._base import RowBlocks
 from rectiline.rows._block import Block, join
 
@@ -95,4 +95,4 @@ class StreamRows(RowBlocks):
                 f"{type(given).__name__}."
             )
         X, y, weight = given if len(given) == 3 else (*given, None)
-        return array_block(X, y, weight, start, f"Block {place}: ")
+        return checked_block(X, y, weight, start, f"Block {place}: ").cast()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import accumulate
@@ -15,7 +14,7 @@ from numpy.typing import NDArray
 
 from rectiline.rows._base import RowBlocks
 from rectiline.rows._block import Block, block_length
-from rectiline.rows._cache import Cache, FileStamp, checked_cache
+from rectiline.rows._cache import Cache, FileStamp, checked_cache, listed_paths
 
 _BYTES_PARSED_AT_ONCE = 1 << 23
 _MOST_COLUMNS = 2**31 - 1
@@ -31,10 +30,7 @@ class SvmlightRows(RowBlocks):
         self, paths: Any, n_features: Any, block_rows: int | None, cache: Any, zero_based: Any
     ) -> None:
         super().__init__()
-        one = isinstance(paths, (str, os.PathLike))
-        found = [Path(path) for path in ([paths] if one else paths)]
-        if not found:
-            raise ValueError("from_svmlight: no files were given.")
+        found = [Path(path) for path in listed_paths("from_svmlight", paths)]
         for path in found:
             if path.suffix in (".gz", ".bz2", ".xz"):
                 raise ValueError(
@@ -42,8 +38,9 @@ class SvmlightRows(RowBlocks):
                 )
         self.dtype = np.dtype(np.float64)
         stamps = [FileStamp.of(path) for path in found]
-        key = ["parts of svmlight", [(one.path, one.size, one.changed_ns) for one in stamps]]
-        self.cache = None if checked_cache(cache) is False else Cache(cache, key)
+        self.cache = None
+        if checked_cache(cache) is not False:
+            self.cache = Cache(cache, ["parts of svmlight"], stamps)
         items, sizes = self._scanned(stamps)
         if not items:
             raise ValueError("The source has no rows; at least one is needed.")

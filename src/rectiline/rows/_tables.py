@@ -92,7 +92,7 @@ class TableItem:
             self.stamp.refuse_changed()
         complete = self.reading.complete
         for batch in self._read(list(dict.fromkeys([*names, *complete])), size):
-            yield (_without_nulls(batch) if complete else batch).select(names)
+            yield (batch.drop_null() if complete else batch).select(names)
 
     def _read(self, names: list[str], size: int) -> Iterator[Any]:
         import pyarrow as pa
@@ -115,17 +115,6 @@ class TableItem:
         origin = f" (file {self.path})" if self.path else ""
         columns = self.reading.columns
         return decoded(self.batches(columns.names, size), columns, size, self.start, origin)
-
-
-def _without_nulls(batch: Any) -> Any:
-    import pyarrow.compute as pc
-
-    valid = None
-    for column in batch.columns:
-        if column.null_count:
-            here = pc.is_valid(column)
-            valid = here if valid is None else pc.and_(valid, here)
-    return batch if valid is None else batch.filter(valid)
 
 
 def _parquet_batches(
@@ -266,7 +255,7 @@ def _listed_items(data: Any, reading: Reading) -> Iterator[TableItem]:
 
     size = reading.block_rows
     if isinstance(data, pa.Table):
-        data = _without_nulls(data.select(reading.columns.names)) if reading.complete else data
+        data = data.select(reading.columns.names).drop_null() if reading.complete else data
         reading = replace(reading, complete=())
         for first in range(0, max(len(data), 1), size):
             part = data.slice(first, size)

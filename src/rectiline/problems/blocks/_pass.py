@@ -24,10 +24,71 @@ from rectiline.problems._data import Data
 from rectiline.problems._problem import Problem
 from rectiline.problems._samples import Samples
 from rectiline.problems._terms import Terms
-from rectiline.problems.blocks._next_split import NextSplit
-from rectiline.rows import Block, RowBlocks, refuse_non_finite
+from rectiline.rows import Block, RowBlocks, in_block, refuse_non_finite, stacked
 
 _SUM_ROUNDING = 2.0**-52  # relative error of a sum that is rounded to a double once
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LengthBound:
+    """A bound that is quick to compute.
+
+    ``|D x|^2 <= least + sum_j (scale_j (x_j - mean_j))^2``
+    """
+
+    scale: Vector
+    mean: Vector
+    least: float
+
+    @classmethod
+    def of(cls, directions: NDArray[np.float64], mean: Vector) -> LengthBound:
+        """Return the bound for directions D; rows lie around `mean`, zeros if X is sparse.
+
+        Let V = D'D in the coordinates ``x - mean``, the intercept last. Then
+        ``v'Vv <= r sum_j V_jj v_j^2``, r the largest eigenvalue of V scaled to a unit diagonal.
+        """
+        d = mean.size
+        moved = np.zeros((directions.shape[0], d + 1))
+        moved[:, :d] = directions[:, :d]
+        moved[:, d] = directions[:, :d] @ mean
+        if directions.shape[1] > d:
+            moved[:, d] += directions[:, d]
+        size = np.sqrt(np.einsum("ij,ij->j", moved, moved))
+        unit = moved / np.where(size > 0, size, 1.0)
+        ratio = float(np.linalg.eigvalsh(unit.T @ unit)[-1]) * (1.0 + 1e-9)
+        return cls(size[:d] * np.sqrt(ratio), mean, float(size[d] ** 2 * ratio))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NextSplit:
+    """Which rows count as near: those within ``reach * |directions x|`` of a knot.
+
+    Attributes
+    ----------
+    reach : float
+    longest : float
+        On a device, rows are looked at closely if they are within ``reach * longest`` of a knot.
+    directions : ndarray of shape (k, n_features + fit_intercept)
+    bound : LengthBound
+        Elsewhere, rows are looked at closely if they are within reach by this bound.
+    keeps_listed : bool
+        Whether rows that are listed stay near.
+    always : ndarray of int64
+        Rows that are near in any case, growing.
+    """
+
+    reach: float
+    longest: float
+    directions: NDArray[np.float64]
+    bound: LengthBound
+    keeps_listed: bool = False
+    always: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+
+    @property
+    def parts(self) -> tuple[Any, ...]:
+        """What `_core.PassMember` takes."""
+        bound = (self.bound.scale, self.bound.mean, self.bound.least)
+        return self.reach, self.directions, *bound, self.keeps_listed, self.always
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -172,12 +233,6 @@ def _precise_sums(view: Any, multipliers: Any) -> dict[str, Any]:
     }
 
 
-def in_block(rows: NDArray[np.int64], block: Block) -> NDArray[np.int64]:
-    """Return the places in a block of those of the sorted rows that it holds."""
-    first, last = np.searchsorted(rows, (block.start, block.start + block.n_rows))
-    return rows[first:last] - block.start
-
-
 def _refuse_non_finite(block: Block, sums: dict[str, Any]) -> None:
     """Raise if X holds NaN or infinity; sums show it without a look at X."""
     numbers = (sums["loss"], sums["total"], sums["change_total"])
@@ -245,23 +300,19 @@ class Totals:
     def near(self) -> NearRows:
         """Return the rows that were collected, put together."""
         if self._taken_from is None:
-            return join_near(self._near)
+            return _joined(self._near)
         blocks, samples = self._taken_from
         rows = self.near_rows
         block = blocks.take(rows)
         return NearRows(rows, block.X, samples.of_block(block, rows))
 
 
-def join_near(parts: Sequence[NearRows]) -> NearRows:
+def _joined(parts: Sequence[NearRows]) -> NearRows:
     """Return rows collected from several blocks as one set."""
-    from scipy import sparse as sp
-
     some = [part for part in parts if part.rows.size] or list(parts[:1])
     if len(some) == 1:
         return some[0]
-    matrices = [part.X for part in some]
-    X = sp.vstack(matrices, format="csr") if sp.issparse(matrices[0]) else np.concatenate(matrices)
-    rows = np.concatenate([part.rows for part in some])
+    rows, X = (stacked(one) for one in zip(*((part.rows, part.X) for part in some), strict=True))
     return NearRows(rows, X, Samples.joined([part.samples for part in some]))
 
 

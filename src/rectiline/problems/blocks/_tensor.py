@@ -5,6 +5,7 @@ Everything of the size of the rows stays on the device of X. Sums are float64.
 
 from __future__ import annotations
 
+import math
 import operator
 from dataclasses import dataclass, replace
 from typing import Any
@@ -12,17 +13,12 @@ from typing import Any
 import numpy as np
 
 from rectiline.losses import PLQCurve
-from rectiline.problems.blocks._pass import Answer, PassState, Query, in_block
-from rectiline.problems.blocks._tensor_rows import (
-    column_sums,
-    near_rows,
-    refuse,
-    summed_depth,
-    total,
-)
-from rectiline.rows import Block
+from rectiline.problems._block_samples import BlockSamples
+from rectiline.problems.blocks._pass import Answer, NearRows, PassState, Query
+from rectiline.rows import Block, copy_to_host, in_block, refuse_non_finite
 
 _ENTRIES_AT_ONCE = 1 << 26  # entries of X that are converted to float64 at a time
+_ROWS_PER_RUN = 1024  # rows that are added up first, in the order of the library
 
 
 def run_tensor_block(block: Block, state: PassState) -> list[Answer]:
@@ -85,32 +81,18 @@ class TensorCurve:
         import torch
 
         total = torch.zeros_like(t)
-        count = self.knots.numel()
-        for k in range(count + 1):
-            low = self.knots[k - 1] if k > 0 else None
-            high = self.knots[k] if k < count else None
-            curvature = float(self.curvature[k])
-            first = self.slope[k] + self.curvature[k] * ((low if k > 0 else high) - self.at[k])
-            last = self.slope[k] + self.curvature[k] * ((high if k < count else low) - self.at[k])
-            if k == 0 and curvature > 0:
-                first = torch.full_like(first, -torch.inf)
-            if k == count and curvature > 0:
-                last = torch.full_like(last, torch.inf)
-            if curvature > 0:
-                touch = self.at[k] + (s - self.slope[k]) / curvature
-            else:
-                far = 1e300 * torch.sign(s - self.slope[k])
-                touch = self.at[k] + far
-            length = (_clamped(t, low, high) - _clamped(touch, low, high)).abs()
+        ends = [-math.inf, *self.knots.tolist(), math.inf]
+        pieces = (self.at, self.slope, self.curvature)
+        for low, high, *piece in zip(ends, ends[1:], *(one.tolist() for one in pieces)):
+            at, first, curvature = piece
+            last, touch = first, at + 1e300 * torch.sign(s - first)
+            if curvature > 0.0:
+                touch = at + (s - first) / curvature
+                first, last = (first + curvature * (end - at) for end in (low, high))
+            length = (t.clamp(low, high) - touch.clamp(low, high)).abs()
             excess = torch.maximum(first - s, s - last)
             total += length * (excess.clamp_min(0) + 0.5 * curvature * length)
         return total
-
-
-def _clamped(t: Any, low: Any, high: Any) -> Any:
-    if low is not None:
-        t = t.clamp_min(float(low))
-    return t.clamp_max(float(high)) if high is not None else t
 
 
 def _run_query(block: Block, query: Query, state: PassState) -> Answer:
@@ -151,8 +133,8 @@ def _run_query(block: Block, query: Query, state: PassState) -> Answer:
     if "curvature" in numbers:
         numbers["curvature"] = np.ravel(numbers["curvature"])
     if not all(np.isfinite(value).all() for value in numbers.values()):
-        refuse(block, samples)
-    return Answer(numbers, near_rows(block, samples, at, state.copies))
+        _refuse(block, samples)
+    return Answer(numbers, _near_rows(block, samples, at, state.copies))
 
 
 def _fits_kernel(block: Block, query: Query, curve: TensorCurve) -> bool:
@@ -201,7 +183,7 @@ def _run_kernel(block: Block, query: Query, curve: TensorCurve, state: PassState
     at_zero, strange, weight = (sums.pop(name) for name in ("at_zero", "strange", "all_weight"))
     is_finite = np.isfinite(list(sums.values())).all() and bool(torch.isfinite(gradient).all())
     if strange or not is_finite:
-        refuse(block, samples)
+        _refuse(block, samples)
     if query.out is not None:
         query.out[block.start :][: block.n_rows] = multiplier.cpu().numpy()
     if next_split is not None:  # rows that are always kept need not be near a knot
@@ -224,7 +206,7 @@ def _run_kernel(block: Block, query: Query, curve: TensorCurve, state: PassState
         if split is None:
             change, total = change + gradient, total + sums["total"]
         answer["change"], answer["change_total"] = change.cpu().numpy(), float(total)
-    return Answer(answer, near_rows(block, samples, near, state.copies))
+    return Answer(answer, _near_rows(block, samples, near, state.copies))
 
 
 class _TensorPart:
@@ -280,16 +262,16 @@ class _TensorPart:
 
     def sums(self) -> dict[str, Any]:
         """Return all sums over these rows."""
-        found: dict[str, Any] = {"depth": summed_depth(len(self.t))}
+        found: dict[str, Any] = {"depth": _summed_depth(len(self.t))}
         if self.query.split is not None:
             found.update(self._evaluate())
         if self.query.next_split is not None:
             found.update(self.split())
         if self.query.measure:
-            found["sizes"] = column_sums(self.X.abs(), self.weight)
-            found["measured_weight"] = total(self.weight)
+            found["sizes"] = _column_sums(self.X.abs(), self.weight)
+            found["measured_weight"] = _total(self.weight)
             loss = self.curve.loss(self.curve.piece(self.offset), self.offset)
-            found["at_zero"] = total(self.weight * loss)
+            found["at_zero"] = _total(self.weight * loss)
         return found
 
     def _evaluate(self) -> dict[str, Any]:
@@ -302,14 +284,14 @@ class _TensorPart:
         worst = torch.maximum(curve.fenchel_young(s, t - error), curve.fenchel_young(s, t + error))
         steepest = torch.where(w > 0, torch.maximum(s.abs(), self.own.abs()), 0.0)
         return {
-            "loss": total(w * curve.loss(self.piece, t)),
-            "gap": total(w * worst),
-            "error": total(w * error),
-            "total": total(self.g),
-            "total_size": total(self.g.abs()),
-            "weight": total(w),
+            "loss": _total(w * curve.loss(self.piece, t)),
+            "gap": _total(w * worst),
+            "error": _total(w * error),
+            "total": _total(self.g),
+            "total_size": _total(self.g.abs()),
+            "weight": _total(w),
             "steepest": float(steepest.max()) if len(t) else 0.0,
-            "gradient": column_sums(self.X, self.g),
+            "gradient": _column_sums(self.X, self.g),
         }
 
     def split(self) -> dict[str, Any]:
@@ -330,10 +312,7 @@ class _TensorPart:
         w = torch.where(near, 0.0, self.weight)
         change = self.direction * w * self.own - self.g
         self.near = near.nonzero()[:, 0]
-        found: dict[str, Any] = {
-            "change": self.X.T @ change,
-            "change_total": float(change.sum()),
-        }
+        found = {"change": self.X.T @ change, "change_total": float(change.sum())}
         if self.curve.is_straight:
             return found
         bent = w * self.curve.curvature[self.piece] - self.curved
@@ -343,3 +322,44 @@ class _TensorPart:
                 X = torch.cat([X, torch.ones_like(X[:, :1])], dim=1)
             found["curvature"] = (X * bent[:, None]).T @ X
         return found
+
+
+def _near_rows(block: Block, samples: BlockSamples, at: Any, copies: bool) -> NearRows:
+    """Return the numbers of some rows of a block and, with `copies`, copies of them on the host."""
+    picked = block.take(at if copies else at[:0])
+    rows = at.cpu().numpy() + block.start
+    return NearRows(rows, copy_to_host(picked.X), samples.of_block(picked, rows))
+
+
+def _refuse(block: Block, samples: BlockSamples) -> None:
+    """Raise an error that names a row with an entry that is not allowed, if there is one."""
+    import torch
+
+    at = (~torch.isfinite(block.X)).any(1).nonzero()[:1, 0]
+    rows = block.start + at.cpu().numpy()
+    refuse_non_finite(Block(block.X[at].cpu().numpy(), None, None, 0), rows=rows)
+    samples.encoding.encode(block)
+
+
+def _column_sums(X: Any, weights: Any) -> Any:
+    """Return ``X.T @ weights``: runs of rows first, then the runs, which bounds its rounding."""
+    import torch
+
+    whole = len(weights) // _ROWS_PER_RUN * _ROWS_PER_RUN
+    found = X[whole:].T @ weights[whole:]
+    if whole:
+        runs = X[:whole].reshape(-1, _ROWS_PER_RUN, X.shape[1])
+        by_runs = torch.bmm(weights[:whole].reshape(-1, 1, _ROWS_PER_RUN), runs)
+        found = found + by_runs.sum(dim=(0, 1))
+    return found
+
+
+def _total(values: Any) -> float:
+    """Return the sum of a vector: runs first, then the runs."""
+    whole = len(values) // _ROWS_PER_RUN * _ROWS_PER_RUN
+    return float(values[:whole].reshape(-1, _ROWS_PER_RUN).sum(1).sum() + values[whole:].sum())
+
+
+def _summed_depth(n: int) -> float:
+    """Return how many terms `_column_sums` and `_total` may add one after the other, at most."""
+    return float(2 * _ROWS_PER_RUN + n // _ROWS_PER_RUN + 1)

@@ -314,50 +314,29 @@ def look_at_rows(
     products = point[0]  # stands for nothing where the kernel makes them itself
     if d > _FEW_COLUMNS:
         products = torch.empty((1 if split is None else 3) * n, dtype=torch.float64, device=device)
+        tile = {"ROWS": _TILE[0], "CHUNK": _TILE[1], "num_warps": 4}
         _product_kernel[(-(-n // _TILE[0]),)](
-            X,
-            point[0],
-            frozen,
-            products,
-            n,
-            d,
-            X.stride(0),
-            EVALUATES=split is not None,
-            ROWS=_TILE[0],
-            CHUNK=_TILE[1],
-            num_warps=4,
+            X, point[0], frozen, products, n, d, X.stride(0), EVALUATES=split is not None, **tile
         )
+    given_rows = (X, y, y if weight is None else weight, is_listed)
+    pieces = (curve.knots, curve.at, curve.value, curve.slope)
+    modes = {
+        "EVALUATES": split is not None,
+        "MEASURES": measures,
+        "MARGIN": labels is not None,
+        "WEIGHTED": weight is not None,
+        "K": curve.knots.numel(),
+        "ROWS": _ROWS_PER_TILE,
+        "COLUMNS": d if d <= _FEW_COLUMNS else 0,
+        "num_warps": _ROWS_PER_TILE // 32,
+        "maxnreg": _REGISTERS_PER_THREAD,
+    }
     while True:
         places = torch.empty(capacity, dtype=torch.int64, device=device)
+        found_in = (sums, multiplier, places, count, numbers)
+        lengths = (n, X.stride(0), capacity)
         _row_kernel[(programs,)](
-            X,
-            y,
-            y if weight is None else weight,
-            is_listed,
-            point[0],
-            frozen,
-            products,
-            curve.knots,
-            curve.at,
-            curve.value,
-            curve.slope,
-            sums,
-            multiplier,
-            places,
-            count,
-            numbers,
-            n,
-            X.stride(0),
-            capacity,
-            EVALUATES=split is not None,
-            MEASURES=measures,
-            MARGIN=labels is not None,
-            WEIGHTED=weight is not None,
-            K=curve.knots.numel(),
-            ROWS=_ROWS_PER_TILE,
-            COLUMNS=d if d <= _FEW_COLUMNS else 0,
-            num_warps=_ROWS_PER_TILE // 32,
-            maxnreg=_REGISTERS_PER_THREAD,
+            *given_rows, point[0], frozen, products, *pieces, *found_in, *lengths, **modes
         )
         found = int(count.item())
         if found <= capacity:

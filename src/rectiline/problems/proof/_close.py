@@ -138,23 +138,25 @@ def _cost(problem: Problem, size: Vector, slope: Vector, bend: Vector) -> float:
 
 
 def _costs_of_rounding(curve: Any) -> tuple[float, float, float]:
-    """Return slope and curvature just outside the minimisers of a loss, and its largest knot."""
-    largest = float(np.max(np.abs(curve.knots)))
+    """Return slope and curvature just outside the minimisers of a loss, and the largest of them.
+
+    Other knots do not matter: near an optimum of zero every argument is beside a minimiser.
+    """
     slopes = np.concatenate([curve.left[:1], curve.right])
     if (slopes > 0).all() or (slopes < 0).all():  # a linear term has no minimum
-        return 0.0, 0.0, largest
+        return 0.0, 0.0, 0.0
     flat = np.flatnonzero((slopes == 0) & (curve.curvature == 0))
     if flat.size:  # from one knot, or infinity, to the next
         knots = np.concatenate([[-np.inf], curve.knots, [np.inf]])
         low, high = knots[flat[0]], knots[flat[-1] + 1]
     else:
         low = high = curve.minimum()[0]
-    slope = bend = 0.0
+    slope = bend = largest = 0.0
     for end, side, turn in ((low, 0, -1.0), (high, 1, 1.0)):
         if math.isfinite(end):
             steep = turn * float(curve.derivative(end)[side])
             piece = int(np.searchsorted(curve.knots, end, side="right" if side else "left"))
-            slope = max(slope, steep)
+            slope, largest = max(slope, steep), max(largest, abs(end))
             bend = max(bend, 0.0 if steep > 0 else float(curve.curvature[piece]))
     return slope, bend, largest
 

@@ -18,7 +18,7 @@ from weakref import WeakKeyDictionary, ref
 import numpy as np
 from numpy.typing import NDArray
 
-from rectiline._polling import OutOfTime
+from rectiline._polling import OutOfTime, asked_at_checkpoints
 from rectiline._typing import Vector
 from rectiline.problems import Problem
 from rectiline.problems.blocks import NearRows, Totals
@@ -33,6 +33,7 @@ from rectiline.rows import (
     spread_rows,
 )
 from rectiline.solvers._row_plan import RowPlan
+from rectiline.solvers.rows._large_entries import refuse_giants
 
 Numbers = NDArray[np.int64]
 
@@ -95,7 +96,9 @@ def draw_rows(blocks: RowBlocks, least: int, seed: int) -> RowSample:
     It has `least` rows if there are as many, and no quicker ones.
     """
     size = RowPlan(blocks.known_n_rows, blocks.n_features).sampled_rows
-    return sample_source(blocks, max(size, least), seed)
+    sample = sample_source(blocks, max(size, least), seed)
+    refuse_giants(sample.block, sample.rows, blocks.feature_names)
+    return sample
 
 
 def sample_source(
@@ -136,9 +139,10 @@ def sample_source(
                     if progress is not None:
                         progress(drawing.n_read)
             except OutOfTime as stop:
-                if drawing.n_read:
+                if not drawing.n_read:
+                    raise
+                with asked_at_checkpoints(None):
                     raise SampleCutShort(drawing.finish()) from stop
-                raise
             return drawing.finish_and_hold()
         _HELD[blocks] = (key, ref(sample))
     return sample
@@ -367,4 +371,6 @@ def draw(
     if not problem.blocks.has_random_access:  # a sample that defaults came from may be larger
         drawn = drawn.cut(RowPlan(problem.n_samples, problem.n_features).sampled_rows)
     refuse_non_finite(drawn.block, rows=drawn.rows)  # passes look at the other rows
+    if not problem.is_in_memory:
+        refuse_giants(drawn.block, drawn.rows, problem.blocks.feature_names)
     return drawn

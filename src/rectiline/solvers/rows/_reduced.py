@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -122,8 +123,9 @@ def solve_reduced(
     coef, intercept = model.to_user(run.b)
     best = Pair(*form.invert(FormPoint(coef, intercept, rows.dual(), constraint)))
     if run.relative_gap > _FAILED_GAP and time_left() > 0.0:
-        other, gap = _solve_as_rows(part, frozen, objective, aim)
-        best = other if gap < run.relative_gap else best
+        with suppress(ArithmeticError, np.linalg.LinAlgError):  # numbers too large or too small
+            other, gap = _solve_as_rows(part, frozen, objective, aim)
+            best = other if gap < run.relative_gap else best
     return best if target > _POLISHED_TARGET else _polished(part, frozen, best)
 
 

@@ -32,6 +32,7 @@ from rectiline.solvers._base import Budget, Pair, Step
 from rectiline.solvers._best import NOTHING
 from rectiline.solvers._show import ReportingCallback
 from rectiline.solvers.rows._draw import Drawing, SampleCutShort, draw_block
+from rectiline.solvers.rows._large_entries import with_missed_rows
 from rectiline.solvers.rows._resume import Checkpoint
 from rectiline.solvers.rows._row_run import Next, RowRun
 from rectiline.solvers.rows._start import rough_answers, start_runs
@@ -210,10 +211,14 @@ class RowGroup:
         is_new = found is None
         if found is None:
             found = self._pass([run.first_query() for run in self.runs], budget, drawing)
+        drawn = better = self.runs[0].sample.drawn
         if drawing is not None and not all(map(RowRun.is_expected, self.runs, found)):
+            better = drawing.finish()
+        if is_new and self.runs[0].facts is None:
+            better = with_missed_rows(self._problems[0], better, found[0])
+        if better is not drawn:
             tol = budget.relative_gap
-            drawn = drawing.finish()
-            self.runs = start_runs(self._problems, tol, seed, declines, None, drawn)
+            self.runs = start_runs(self._problems, tol, seed, declines, None, better)
             found = self._pass([run.first_query() for run in self.runs], budget)
         if is_new and self._checkpoint is not None:
             sample = replace(self.runs[0].sample.drawn, drawing=None)
