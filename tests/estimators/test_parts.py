@@ -50,7 +50,7 @@ def test_columnwise_is_elastic_net_when_uniform():
         assert getattr(uniform, method)(point) == pytest.approx(getattr(columns, method)(point))
     np.testing.assert_allclose(uniform.prox(point, 0.3), columns.prox(point, 0.3))
     assert columns == Columnwise(np.ones(6), np.full(6, 2.0)) and columns.strength == 3.0
-    with pytest.raises(ValueError, match="one per column"):
+    with pytest.raises(ValueError, match="one strength per column"):
         columns.check(5)
 
 
