@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -19,13 +20,6 @@ from rectiline.problems.proof._balance import (
 )
 from rectiline.problems.proof._close import Term, close, row_terms, with_frozen_rows
 from rectiline.problems.proof._measure import UNIT, Bounded, Pair, gamma, norm_of
-
-if TYPE_CHECKING:
-    from rectiline.problems._problem import Problem
-
-
-from dataclasses import replace
-from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from rectiline.problems._problem import Problem
