@@ -130,7 +130,10 @@ class LinearFitMixin(BaseLinear, Generic[Scalar]):
             with asked_at_checkpoints(Clock(self.time_limit)):
                 return self._with_tasks(data)  # it may read all rows
         except OutOfTime as error:
-            raise NoAnswerError("The time was up while rows were read.") from error
+            raise NoAnswerError(
+                f"time_limit={self.time_limit}: the time was up while rows were read, before there "
+                "was an answer. Give more time."
+            ) from error
 
     def _with_tasks(self, data: FitData) -> FitData:
         """Return the data with the problems of a fit on them."""

@@ -33,7 +33,7 @@ RADIUS = 1024.0  # see `Certificate.radius`
 _UP = 1 + 4 * UNIT  # rounds a bound up after a few operations
 _COLUMNS_TO_STAY_SPARSE = 32  # a dense copy of fewer columns costs next to nothing
 _ENTRIES_TO_STAY_SPARSE = 1_000_000
-_MOST_COLUMNS_MOVED = 200  # the linear systems have the order of the columns that are moved
+MOST_COLUMNS_MOVED = 200  # the linear systems have the order of the columns that are moved
 _NEARLY_STATIONARY = 1e-4  # relative to the terms of q
 _WEIGHTED_ROUNDS = 3  # products of rows are known once
 _NO_COLUMNS = np.zeros(0, dtype=np.intp)
@@ -243,7 +243,7 @@ def moved_to_stationarity(
     than a small share of its terms, b is not optimal.
     """
     columns, region, d = problem.columns, problem.terms.region, problem.n_features
-    if not (problem.is_separable and columns.strongly_convex and d <= _MOST_COLUMNS_MOVED):
+    if not (problem.is_separable and columns.strongly_convex and d <= MOST_COLUMNS_MOVED):
         return None
     q = region.combined(point) - problem.design.tdot(point.sample)
     wanted = np.clip(q, *columns.slopes(b))

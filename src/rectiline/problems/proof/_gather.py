@@ -12,6 +12,7 @@ from rectiline import _core
 from rectiline._typing import Indices, Vector
 from rectiline.problems._certificate import Certificate, DualPoint
 from rectiline.problems.proof._balance import (
+    MOST_COLUMNS_MOVED,
     RADIUS,
     Balance,
     balanced_on,
@@ -32,7 +33,6 @@ _SHARE_OF_TOL_FOR_ROOM = 2.0**-4  # shrinking adds about as much to the relative
 _ROUNDED_SHARE = 2.0**-46  # relative to the terms of q: change by rounding of multipliers
 _WORK_FOR_ONE_CALL = 2_000_000  # entries times columns; from there on there may be no time for it
 _ROUNDS_INTO_RANGE = 4
-_MOST_COLUMNS_MOVED = 200  # the linear systems have the order of the columns that are moved
 # Distance kept from the ends, relative to the terms of q_j.
 _END_MARGIN = 32 * float(np.finfo(np.float64).eps)
 _ERROR_MARGIN_FACTOR = 4.0  # distance kept besides, in known errors of q_j
@@ -292,7 +292,7 @@ def moved_into_dual_range(
         if moved and not np.setdiff1d(outside, chosen).size:
             break
         chosen = np.union1d(chosen, outside)
-        if not chosen.size or chosen.size > _MOST_COLUMNS_MOVED:
+        if not chosen.size or chosen.size > MOST_COLUMNS_MOVED:
             return None
         wanted = np.clip(q, low, high)[chosen]
         point, moved = balanced_on(problem, point, chosen.astype(np.intp), wanted=wanted), True
