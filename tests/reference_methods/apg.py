@@ -58,7 +58,10 @@ class APG:
 
     def start(self, form: MultiTaskForm, warm: Block | None, seed: int) -> APGState:
         """Return the state at a given point."""
-        near, steps = form.start(warm), make_steps(form.problem, seed, self.n_threads)
+        near, steps = (
+            warm or Block.zeros(form.problem.n_features, form.problem.n_tasks),
+            make_steps(form.problem, seed, self.n_threads),
+        )
         return APGState(form.problem, steps, near, near.coef)
 
     def advance(self, state: APGState, budget: Budget) -> Step:

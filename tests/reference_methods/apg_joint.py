@@ -82,7 +82,10 @@ class JointAPG:
 
     def start(self, form: MultiTaskForm, warm: Block | None, seed: int) -> JointState:
         """Return the state at a given point."""
-        problem, near = form.problem, form.start(warm)
+        problem, near = (
+            form.problem,
+            warm or Block.zeros(form.problem.n_features, form.problem.n_tasks),
+        )
         steps, space = make_steps(problem, seed, self.n_threads), problem.start_subspace(near.coef)
         M = space.times(np.eye(problem.n_features), 0.0)
         return JointState(problem, steps, near, M, (near.coef, M), (0.0, 1.0), self.constant)

@@ -6,7 +6,7 @@ import math
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,15 +22,66 @@ from rectiline.problems.proofs import (
     with_constraints,
 )
 from rectiline.solvers._base import Progress
-from rectiline.solvers._best import NOTHING
 from rectiline.solvers._status import Status
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
+Coef = TypeVar("Coef")
+Level = TypeVar("Level")
+Dual = TypeVar("Dual")
+
+
 @dataclass(frozen=True, eq=False)
-class Solution:
+class Answer(Generic[Coef, Level, Dual]):
+    """What `Solution` and `MultiTaskSolution` have in common; see there."""
+
+    coef: Coef
+    intercept: Level
+    status: Status
+    solver: str
+    n_iter: int
+    seconds: float
+    dual: Dual
+    certificate: Certificate
+    reason: str = ""
+    history: tuple[Progress, ...] = ()
+
+    @property
+    def objective(self) -> float:
+        """The primal objective at the answer."""
+        return self.certificate.primal
+
+    def __repr__(self) -> str:
+        proof = self.certificate
+        return (
+            f"{type(self).__name__}({self.status.value}, objective={proof.primal:.10g}, "
+            f"relative_gap={proof.relative_gap:.1e}, violation={proof.violation:.1e}, "
+            f"solver={self.solver!r}, n_iter={self.n_iter}, seconds={self.seconds:.3g})"
+        )
+
+
+def fields_of(run: Any, status: Status) -> dict[str, Any]:
+    """Return the fields of an answer that the run of its solvers knows."""
+    assert run.best.pair is not None
+    coef, intercept, dual = run.best.pair
+    return {
+        "coef": coef,
+        "intercept": intercept,
+        "status": status,
+        "solver": run.best.author,
+        "n_iter": run.n_iter,
+        "seconds": run.clock.seconds,
+        "dual": dual,
+        "certificate": run.best.certificate,
+        "reason": "; then ".join(run.reasons),
+        "history": tuple(run.history),
+    }
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Solution(Answer[Vector, float, DualPoint]):
     """The answer, its proof and how it was found.
 
     Attributes
@@ -67,16 +118,6 @@ class Solution:
         What was solved, with its data. Pickles and fitted estimators do not keep it.
     """
 
-    coef: Vector
-    intercept: float
-    status: Status
-    solver: str
-    n_iter: int
-    seconds: float
-    dual: DualPoint
-    certificate: Certificate
-    reason: str = ""
-    history: tuple[Progress, ...] = ()
     infeasibility: InfeasibilityCertificate | None = None
     passes: int | None = None
     rows_kept: int | None = None
@@ -132,11 +173,6 @@ class Solution:
         data = ProvedData.of(problem, columns, target)
         save_proofs(path, [Statement(problem, self)], data)
 
-    @property
-    def objective(self) -> float:
-        """The primal objective at the answer."""
-        return self.certificate.primal
-
     def to_frame(self, names: Sequence[Any] | None = None) -> pd.DataFrame:
         """Return the coefficients and the intercept as a pandas data frame.
 
@@ -170,41 +206,23 @@ class Solution:
     def __repr__(self) -> str:
         if self.infeasibility is not None:
             return f"Solution({self.status.value}: no coefficients satisfy the constraints)"
-        proof = self.certificate
-        return (
-            f"Solution({self.status.value}, objective={proof.primal:.10g}, "
-            f"relative_gap={proof.relative_gap:.1e}, violation={proof.violation:.1e}, "
-            f"solver={self.solver!r}, n_iter={self.n_iter}, seconds={self.seconds:.3g})"
-        )
+        return super().__repr__()
 
 
 def answer_of(run: Any, status: Status, proof: InfeasibilityCertificate | None) -> Solution:
     """Return the answer of a run; `proof` says that there is no feasible point."""
-    best = run.best
     problem = run.problem if isinstance(run.problem, Problem) else run.problem.problem
-    author, reasons, certificate = best.author, run.reasons, best.certificate
-    if proof is None:
-        assert best.pair is not None
-        coef, intercept, dual = best.pair
-        if isinstance(dual, DualPoint):
-            dual = with_constraints(problem, coef, dual)
-    else:
-        author, reasons, certificate = "none", ["the constraints contradict each other"], NOTHING
+    if proof is not None:
         proof = contradiction_in_words(proof, problem.constraint_rows, problem.feature_names)
         n = problem.n_samples if problem.is_in_memory else 0
-        coef, intercept = np.full(problem.n_features, math.nan), math.nan
         dual = DualPoint(np.zeros(n), proof.inequality, proof.equality)
+        run.best.pair = np.full(problem.n_features, math.nan), math.nan, dual
+        run.best.author, run.reasons = "none", ["the constraints contradict each other"]
+    given = fields_of(run, status)
+    if proof is None and isinstance(given["dual"], DualPoint):
+        given["dual"] = with_constraints(problem, given["coef"], given["dual"])
     return Solution(
-        coef=coef,
-        intercept=intercept,
-        status=status,
-        solver=author,
-        n_iter=run.n_iter,
-        seconds=run.clock.seconds,
-        dual=dual,
-        certificate=certificate,
-        reason="; then ".join(reasons),
-        history=tuple(run.history),
+        **given,
         infeasibility=proof,
         problem=problem,
         feature_names=problem.feature_names,

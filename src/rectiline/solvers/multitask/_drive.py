@@ -11,11 +11,12 @@ from rectiline._costs import SECONDS_PER_ENTRY_CERTIFIED
 from rectiline._thread_count import checked_threads
 from rectiline._typing import Matrix, Vector
 from rectiline.exceptions import InfeasibleError
-from rectiline.problems import Certificate, DualPoint, MultiTaskProblem
+from rectiline.problems import DualPoint, MultiTaskProblem
 from rectiline.solvers._arguments import check_name, checked_limits, solver_kind
-from rectiline.solvers._base import Callback, Pair, Progress, Stage
+from rectiline.solvers._base import Callback, Pair, Stage
 from rectiline.solvers._drive import polish_quietly
 from rectiline.solvers._run import Run
+from rectiline.solvers._solution import Answer, fields_of
 from rectiline.solvers._status import Status, warn_about
 from rectiline.solvers.multitask._blocks import Space
 from rectiline.solvers.multitask.bcd import BCD
@@ -26,8 +27,8 @@ _EXACT_GAP = 1e-12  # relative gap that the sum over exactly solved tasks may ha
 SOLVERS: dict[str, Any] = {"bcd": BCD}
 
 
-@dataclass(frozen=True, eq=False)
-class MultiTaskSolution:
+@dataclass(frozen=True, eq=False, repr=False)
+class MultiTaskSolution(Answer[Matrix, Vector, list[DualPoint]]):
     """The answer, its proof and how it was found.
 
     Attributes
@@ -51,30 +52,7 @@ class MultiTaskSolution:
         The certified points met on the way.
     """
 
-    coef: Matrix
-    intercept: Vector
-    subspace: Space
-    status: Status
-    solver: str
-    n_iter: int
-    seconds: float
-    dual: list[DualPoint]
-    certificate: Certificate
-    reason: str = ""
-    history: tuple[Progress, ...] = ()
-
-    @property
-    def objective(self) -> float:
-        """The primal objective at the answer."""
-        return self.certificate.primal
-
-    def __repr__(self) -> str:
-        proof = self.certificate
-        return (
-            f"MultiTaskSolution({self.status.value}, objective={proof.primal:.10g}, "
-            f"relative_gap={proof.relative_gap:.1e}, solver={self.solver!r}, n_iter={self.n_iter}, "
-            f"seconds={self.seconds:.3g})"
-        )
+    subspace: Space = None
 
 
 def solve_multitask(
@@ -161,21 +139,8 @@ def solve_multitask(
 
     status = run.within_limits(work)
     warn_about(run, status, stacklevel=2)
-    assert run.best.pair is not None
-    coef, intercept, dual = run.best.pair
-    return MultiTaskSolution(
-        coef=coef,
-        intercept=intercept,
-        subspace=problem.subspace(coef),
-        status=status,
-        solver=run.best.author,
-        n_iter=run.n_iter,
-        seconds=run.clock.seconds,
-        dual=dual,
-        certificate=run.best.certificate,
-        reason="; then ".join(run.reasons),
-        history=tuple(run.history),
-    )
+    found = fields_of(run, status)
+    return MultiTaskSolution(**found, subspace=problem.subspace(found["coef"]))
 
 
 def _stages(

@@ -37,7 +37,7 @@ from rectiline._polling import checkpoint
 from rectiline._typing import Indices, Matrix, Vector
 from rectiline.backends import Design
 from rectiline.problems import DualPoint, MultiTaskProblem
-from rectiline.problems.forms import Pieces, Places, Task
+from rectiline.problems.forms import Places, Task
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,21 +133,14 @@ _ROUNDS = 12
 _PATIENCE = 3  # rounds without fewer changes before giving up
 _FEW_CHANGES = 2  # with which an answer may already be good enough
 _ROUNDING_SHARE = 1e-11  # relative to the objective at zero
-_MOST_UNKNOWNS = 700  # up to which the equations are set up
+_MOST_UNKNOWNS = 700  # up to which the equations are set up for rows that may change place
 
 
-def settle(
-    task: Task,
-    near: Answer,
-    held: Held,
-    start: Vector | None,
-    gap: float,
-    largest: int = _MOST_UNKNOWNS,
-) -> Answer | None:
+def settle(task: Task, near: Answer, held: Held, start: Vector | None, gap: float) -> Answer | None:
     """Return the answer of a task if the places of its rows settle, else None.
 
     `near` holds coefficients, intercept and multipliers to start from; `gap` is what the answer may
-    leave of the objective of the task; `largest` the most unknowns of its equations.
+    leave of the objective of the task.
     """
     pieces, design = task.pieces, task.design
     if task.is_constrained:
@@ -156,14 +149,19 @@ def settle(
     z0 = np.zeros(design.n_samples) if start is None else design.dot(start)
     reach = held.reach(task)
     u, b, dual = near
-    places = pieces.place(design.dot(u) + b, dual.sample, reach)
+    is_parabola = task.quadratic_target is not None  # all rows have one place
+    places = np.zeros(design.n_samples, dtype=np.intp)
+    if not is_parabola:
+        places = pieces.place(design.dot(u) + b, dual.sample, reach)
     fewest, waited = design.n_samples + 1, 0
     for _ in range(_ROUNDS):
-        found = _solve(task, pieces, places, held, z0, largest)
+        found = _solve(task, places, held, z0)
         if found is None:
             return None
         g, b = found
         u = base - held.image(design.tdot(g))
+        if is_parabola:
+            return u, b, DualPoint(g)
         z = design.dot(u) + b
         after = pieces.place(z, g, reach)
         changes = int(np.count_nonzero(after != places))
@@ -187,18 +185,18 @@ def _is_feasible(task: Task, g: Vector) -> bool:
     return bool((clipped == g).all())
 
 
-def _solve(
-    task: Task, pieces: Pieces, places: Places, held: Held, z0: Vector, largest: int
-) -> tuple[Vector, float] | None:
+def _solve(task: Task, places: Places, held: Held, z0: Vector) -> tuple[Vector, float] | None:
     """Return multipliers and intercept for given places, or None where they say too little."""
+    pieces = task.pieces
     rows, g = pieces.resisting(places), pieces.resting(places)
     if not rows.size:
         return None if task.fit_intercept else (g, 0.0)
     level, give = pieces.lines(places, rows)
     many = rows.size > task.design.n_features and bool((give > 0).all())
-    if min(rows.size, task.design.n_features if many else rows.size) > largest:
+    size = task.design.n_features if many else rows.size
+    if size > _MOST_UNKNOWNS and task.quadratic_target is None:  # a parabola is solved at once
         return None
-    solve = _for_coefficients if many else for_multipliers
+    solve = _for_coefficients if many else _for_multipliers
     try:
         g[rows], b = solve(task, rows, held, g, level - z0[rows], give)
     except linalg.LinAlgError:
@@ -206,21 +204,15 @@ def _solve(
     return g, b
 
 
-def for_multipliers(
-    task: Task,
-    rows: Indices,
-    held: Held,
-    g: Vector,
-    goal: Vector,
-    give: Vector,
-    gram: Matrix | None = None,
+def _for_multipliers(
+    task: Task, rows: Indices, held: Held, g: Vector, goal: Vector, give: Vector
 ) -> tuple[Vector, float]:
-    """Solve ``(K_RR + give) g_R - b 1 = -goal - K_RF g_F``, one unknown per resisting row.
-
-    `gram` is ``X_R X_R'`` where it is known.
-    """
-    design = task.design
-    X = design.X if rows.size == design.n_samples else design.X[rows]
+    """Solve ``(K_RR + give) g_R - b 1 = -goal - K_RF g_F``, one unknown per resisting row."""
+    design, is_wide = task.design, task.design.n_samples < task.design.n_features
+    checkpoint(products=float(rows.size) ** 3)
+    X, gram = design.X, design.row_gram if is_wide else None
+    if rows.size < design.n_samples:
+        X, gram = X[rows], None if gram is None else gram[np.ix_(rows, rows)]
     kernel = held.kernel(X, gram)
     kernel[np.diag_indices(rows.size)] += give
     factor = linalg.cho_factor(kernel, lower=True, overwrite_a=True, check_finite=False)

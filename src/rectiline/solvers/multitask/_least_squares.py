@@ -4,10 +4,7 @@ Centred by the weighted means, task t costs ``a/2 (u'G u - 2 r'u + s)`` with its
 
     (a G + strength S^-1) (u - start) = a (r - G start),         S = eta I + M.
 
-Tasks that share their rows share G and one factorisation. Where a task has fewer rows than columns
-the same step is solved for its multipliers: with ``K = X S X'`` and ``e`` the residuals at `start`,
-
-    (diag(1/(a w)) + K/strength) g - b 1 = -e,     1'g = 0,     u = start - S X'g / strength.
+Tasks that share their rows share G and one factorisation.
 """
 
 from __future__ import annotations
@@ -17,13 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from rectiline._polling import Clock, checkpoint
+from rectiline._polling import Clock
 from rectiline._typing import Matrix, Vector
 from rectiline.problems import DualPoint, MultiTaskProblem
 from rectiline.solvers.multitask._blocks import Block, in_threads
-from rectiline.solvers.multitask._held import Held, for_multipliers, task_curvature
-
-_FEW_COLUMNS = 64  # up to which the d x d form is faster for any number of rows
+from rectiline.solvers.multitask._held import Held
 
 
 class LeastSquaresSteps:
@@ -52,26 +47,20 @@ class LeastSquaresSteps:
         self.all_targets = np.concatenate([y for _, y in self.targets])
         weights = [a * task.weight for task, (a, _) in zip(problem.tasks, self.targets)]
         self.all_weights = np.concatenate(weights)
-        d = problem.n_features
         groups: dict[tuple[int, bytes], list[int]] = {}
-        few_rows: list[int] = []
         for t, task in enumerate(problem.tasks):
-            if d > max(_FEW_COLUMNS, task.design.n_samples):
-                few_rows.append(t)
-            else:
-                groups.setdefault((id(task.design), task.weight.tobytes()), []).append(t)
-        self.few_rows = few_rows
+            groups.setdefault((id(task.design), task.weight.tobytes()), []).append(t)
         self.members = list(groups.values())
         gathered = in_threads(n_threads, self._gather, range(len(self.members)))
-        self.gram = np.stack([g for g, _ in gathered]) if gathered else np.zeros((0, d, d))
+        self.gram = np.stack([g for g, _ in gathered])
         # All groups are solved at once: those with fewer tasks repeat their first one.
-        widest = max(map(len, self.members), default=0)
+        widest = max(map(len, self.members))
         padded = [tasks + tasks[:1] * (widest - len(tasks)) for tasks in self.members]
-        self.order = np.array(padded, dtype=np.intp).reshape(len(padded), widest)
+        self.order = np.array(padded, dtype=np.intp)
         sizes = np.array([len(tasks) for tasks in self.members])
         self.is_own = np.arange(widest) < sizes[:, None, None]
-        width = problem.n_tasks if gathered else 0
-        self.means, right = np.zeros((d, width)), np.zeros((d, width))
+        shape = problem.n_features, problem.n_tasks
+        self.means, right = np.zeros(shape), np.zeros(shape)
         self.level = np.zeros(problem.n_tasks)
         self.spread = 0.0
         for tasks, (_, parts) in zip(self.members, gathered):
@@ -108,55 +97,26 @@ class LeastSquaresSteps:
 
     def step(self, near: Block, held: Held, start: Matrix | None, gap: float) -> Block:
         """Return the exact minimiser; `near` and `gap` are not needed."""
-        d, m = self.problem.n_features, self.problem.n_tasks
-        block = Block.zeros(d, m)
-        coef, intercept = block.coef, block.intercept
-        if self.members:
-            self._solve_gram(coef, held.metric, start)
-            if self.problem.fit_intercept:
-                intercept[:] = self.level - np.einsum("dt,dt->t", self.means, coef, optimize=False)
-
-        def fill(t: int) -> None:
-            coef[:, t], intercept[t] = self._kernel_step(t, held, start)
-
-        in_threads(self.n_threads, fill, self.few_rows)
-        return block
-
-    def _solve_gram(self, coef: Matrix, ridge: Matrix, start: Matrix | None) -> None:
-        a, goal = self.curvature_of_loss, self.right
+        block, goal = Block.zeros(*self.means.shape), self.right
         if start is not None:
             goal = goal - self.gram @ self._by_group(start)
-        found = np.linalg.solve(a * self.gram + ridge, a * goal)
+        a = self.curvature_of_loss
+        found = np.linalg.solve(a * self.gram + held.metric, a * goal)
         if start is not None:
             found = self._by_group(start) + found
-        coef[:, self.order] = found.swapaxes(0, 1)
-
-    def _kernel_step(self, t: int, held: Held, start: Matrix | None) -> tuple[Vector, float]:
-        task, (a, y) = self.problem.tasks[t], self.targets[t]
-        design = task.design
-        live = np.flatnonzero(task.weight > 0)
-        checkpoint(products=float(live.size) ** 3)
-        gram = design.row_gram[np.ix_(live, live)]
-        goal, g = y[live], np.zeros(design.n_samples)
-        if start is not None:
-            goal = goal - design.dot(np.ascontiguousarray(start[:, t]))[live]
-        give = 1.0 / (a * task.weight[live])
-        g[live], b = for_multipliers(task, live, held, g, goal, give, gram)
-        u = -held.image(design.tdot(g))
-        return (u if start is None else start[:, t] + u), b
+        block.coef[:, self.order] = found.swapaxes(0, 1)
+        if self.problem.fit_intercept:
+            moved = np.einsum("dt,dt->t", self.means, block.coef, optimize=False)
+            block.intercept[:] = self.level - moved
+        return block
 
     # ---- values and multipliers ---------------------------------------------------------------
 
     def loss(self, coef: Matrix, intercept: Vector) -> float:
-        """Return the sum of the losses, for the best intercepts where the Gram form is at hand."""
+        """Return the sum of the losses, for the best intercepts."""
         U = self._by_group(coef)
         total = float(np.sum(self.is_own * U * (self.gram @ U - 2.0 * self.right)))
-        total = 0.5 * self.curvature_of_loss * (total + self.spread)
-        for t in self.few_rows:
-            task, (a, y) = self.problem.tasks[t], self.targets[t]
-            miss = task.design.dot(np.ascontiguousarray(coef[:, t])) + intercept[t] - y
-            total += 0.5 * a * float(task.weight @ (miss * miss))
-        return total
+        return 0.5 * self.curvature_of_loss * (total + self.spread)
 
     def with_dual(self, block: Block) -> Block:
         """Return the block with the slopes of the loss at its predictions, exact for this loss."""
@@ -171,11 +131,7 @@ class LeastSquaresSteps:
 
     def curvature(self, block: Block, held: Held) -> Matrix:
         """Return how all tasks together resist a common move: ``G - G (G + R)^-1 G`` each."""
-        total = np.zeros_like(held.metric)
-        if self.members:
-            scaled = self.curvature_of_loss * self.gram
-            shrunk = scaled - scaled @ np.linalg.solve(scaled + held.metric, scaled)
-            total += np.einsum("k,kde->de", [float(len(t)) for t in self.members], shrunk)
-        for t in self.few_rows:
-            total += task_curvature(self.problem.tasks[t], block.of_task(t), held)
-        return total
+        scaled = self.curvature_of_loss * self.gram
+        shrunk = scaled - scaled @ np.linalg.solve(scaled + held.metric, scaled)
+        counts = [float(len(tasks)) for tasks in self.members]
+        return np.asarray(np.einsum("k,kde->de", counts, shrunk))

@@ -43,6 +43,7 @@ from rectiline.solvers.multitask._held import Held
 from rectiline.solvers.multitask._least_squares import LeastSquaresSteps
 
 _MOST_PASSES = 8  # between two certificates, where a pass is a closed form
+_FEW_COLUMNS = 64  # up to which the closed form is faster for any number of rows
 _ROUNDING_GAP_SHARE = 1e-14  # relative to the objective: smaller gaps ask nothing more of the tasks
 
 
@@ -65,14 +66,14 @@ class MultiTaskForm:
         """Return a block as a pair."""
         return point.coef, point.intercept, point.dual
 
-    def start(self, warm: Block | None) -> Block:
-        """Return where to start: the given block, or zeros."""
-        return warm or Block.zeros(self.problem.n_features, self.problem.n_tasks)
-
 
 def make_steps(problem: MultiTaskProblem, seed: int, n_threads: int) -> Any:
-    """Return what solves the programs of the tasks: in closed form for least squares."""
-    if problem.is_quadratic:
+    """Return what solves the programs of the tasks.
+
+    Least squares in closed form, unless systems of the size of the rows are smaller.
+    """
+    rows = [task.design.n_samples for task in problem.tasks]
+    if problem.is_quadratic and problem.n_features <= max(_FEW_COLUMNS, float(np.mean(rows))):
         return LeastSquaresSteps(problem, n_threads)
     return TaskSteps(problem, seed, n_threads)
 
@@ -133,11 +134,12 @@ class BCD:
 
     def start(self, form: MultiTaskForm, warm: Block | None, seed: int) -> BCDState:
         """Return the state at a given point."""
-        near, steps = form.start(warm), make_steps(form.problem, seed, self.n_threads)
-        space = form.problem.start_subspace(near.coef)
+        problem = form.problem
+        near = warm or Block.zeros(problem.n_features, problem.n_tasks)
+        steps, space = make_steps(problem, seed, self.n_threads), problem.start_subspace(near.coef)
         # The intercepts follow the coefficients.
         anderson = Anderson(self.memory, near.flat.size - near.n_tasks)
-        return BCDState(form.problem, steps, near, space, np.inf, near, anderson)
+        return BCDState(problem, steps, near, space, np.inf, near, anderson)
 
     def advance(self, state: BCDState, budget: Budget) -> Step:
         """Make some passes."""
@@ -247,7 +249,6 @@ def _solve(matrix: Matrix, slope: Vector) -> Vector:
 
 # Directions of the fit below this share of the largest eigenvalue are noise.
 _NOISE_EIGENVALUE_SHARE = 1e-13
-_BLOCK_ENTRIES = 1 << 16
 _ENTRIES_FOR_SHORT_MEMORY = 1 << 18  # from which on few differences are kept, in single precision
 _SHORT_MEMORY = 2
 _FIRST_DIFFERENCES = 3  # combinations of fewer mostly do not help
@@ -258,8 +259,8 @@ class Anderson:
 
     With ``r_k = F(x_k) - x_k`` the next point is ``F_k - sum_j c_j (F_{j+1} - F_j)``, c the least
     squares fit of r_k by the differences of residuals. The caller decides whether to use it.
-    The fit is by normal equations, one product with the memory per call. Differences of a large
-    point are stored in single precision, and only a few: memory is what then counts.
+    Differences of a large point are stored in single precision, and only a few: memory is what then
+    counts.
 
     Parameters
     ----------
@@ -275,10 +276,9 @@ class Anderson:
         self.n_fitted = n_fitted
         self.kind = np.float32 if is_large else np.float64
         self.count = 0
-        self.last: Vector | None = None  # the last image
+        self.last: tuple[Vector, Any] | None = None  # image and residual
         self.images: NDArray[np.floating] = np.zeros((0, 0))  # differences, one per row
-        self.residuals: NDArray[np.floating] = np.zeros((0, 0))  # the same; then the last residual
-        self.gram: Matrix = np.eye(self.memory)
+        self.residuals: NDArray[np.floating] = np.zeros((0, 0))  # the same
 
     def push(self, point: Vector, image: Vector) -> Vector | None:
         """Note one evaluation; return the combined point, or None while there are too few.
@@ -287,42 +287,25 @@ class Anderson:
         """
         if self.memory == 0:
             return None
-        n, before, self.last = self.n_fitted, self.last, image
+        n, before = self.n_fitted, self.last
+        residual: Any = (image[:n] - point[:n]).astype(self.kind, copy=False)
+        self.last = image, residual
         if before is None:
             self.images = np.empty((self.memory, image.size), dtype=self.kind)
-            self.residuals = np.zeros((self.memory + 1, n), dtype=self.kind)
-            np.subtract(image[:n], point[:n], out=self.residuals[-1], casting="same_kind")
+            self.residuals = np.empty((self.memory, n), dtype=self.kind)
             return None
         slot = self.count % self.memory
         self.count += 1
+        np.subtract(image, before[0], out=self.images[slot], casting="same_kind")
+        np.subtract(residual, before[1], out=self.residuals[slot])
         k = min(self.count, self.memory)
-        right = self._note(point, image, slot)[:k]
-        np.subtract(image, before, out=self.images[slot], casting="same_kind")
         if k < min(_FIRST_DIFFERENCES, self.memory):
             return None
-        shares = _fit(self.gram[:k, :k], right)
+        past = self.residuals[:k]
+        shares = _fit(past @ past.T, past @ residual)
         if not np.isfinite(shares).all():
             return None
-        combined = np.empty_like(image)
-        for first in range(0, image.size, _BLOCK_ENTRIES):
-            part = slice(first, first + _BLOCK_ENTRIES)
-            np.subtract(image[part], shares @ self.images[:k, part], out=combined[part])
-        return combined
-
-    def _note(self, point: Vector, image: Vector, slot: int) -> Vector:
-        """Enter the newest difference of residuals; return the products with the residual."""
-        products, right = np.zeros(self.memory + 1), np.zeros(self.memory + 1)
-        for first in range(0, self.n_fitted, _BLOCK_ENTRIES):
-            part = slice(first, min(first + _BLOCK_ENTRIES, self.n_fitted))
-            now = image[part] - point[part]
-            rows = self.residuals[:, part]
-            np.subtract(now, rows[-1], out=rows[slot], casting="same_kind")
-            rows[-1] = now
-            exact = rows.astype(np.float64, copy=False)
-            products += exact @ exact[slot]
-            right += exact @ now
-        self.gram[slot], self.gram[:, slot] = products[:-1], products[:-1]
-        return right
+        return np.asarray(image - shares @ self.images[:k])
 
     def reset(self) -> None:
         """Start again after a point that was not used."""
