@@ -171,7 +171,7 @@ def test_scales():
 def test_there_and_back():
     program = program_of(50, 4, ElasticNet(0.2, 0.1), constraints=[Box(-1.0, 1.0)])
     x, y = RNG.normal(size=program.width), RNG.normal(size=program.row.size)
-    point = program.point(x, y, np.ones(y.size))
+    point = program.point(x, y)
     problem = program.form.problem
     z = problem.design.dot(point.coef) + point.intercept
     argument = program.rows.dot(x)[:50] + program.units[0, :50]
@@ -198,7 +198,7 @@ def test_steps_keep_everything_inside_and_close_the_gap(shape, digits):
         if verdict.relative_gap < 1e-10:
             break
     assert verdict.relative_gap < 1e-10
-    pair = form.invert(program.point(*core.point(), core.sides()[3]))
+    pair = form.invert(program.point(*core.point()))
     assert form.problem.certify(*pair).relative_gap < 1e-9
 
 
@@ -210,7 +210,7 @@ def test_a_row_that_must_not_be_negative_and_one_that_is_free():
     for _ in range(30):
         method.step(np.inf)
     x, y = method.core.point()
-    np.testing.assert_allclose(method.program.point(x, y, np.zeros(y.size)).coef, [1.0, -2.0])
+    np.testing.assert_allclose(method.program.point(x, y).coef, [1.0, -2.0])
 
 
 # ---- sparse systems ----------------------------------------------------------------------------

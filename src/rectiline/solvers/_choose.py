@@ -80,10 +80,6 @@ def _wants_columns(f: Facts) -> bool:
     return f.has_prices and f.d >= 200 and not f.warm
 
 
-def _wants_sparse_columns(f: Facts) -> bool:
-    return _wants_columns(f) and f.is_sparse and f.n > 5 * f.d
-
-
 def _is_constrained_quadratic(f: Facts) -> bool:
     """Whether it is one, and has more columns or constraint rows than Newton's steps like."""
     if f.warm or f.d < 30 or not f.has_rows or not f.is_quadratic:
@@ -95,10 +91,6 @@ def _has_free_columns(f: Facts) -> bool:
     """Whether there are more columns than rows, without a ridge part."""
     return not f.has_ridge and f.d > max(f.n, 1000)
 
-
-# Sweeps come after 32 digits: they have no end where columns are badly scaled (FairSVM on spf: both
-# others end at 3e-6 on some processors, and 30 s of sweeps stood before the 0.3 s of these).
-_SECOND_ORDER = "newton interior interior-32 rehline", "second order at any strength"
 
 RULES = (
     # Slope and groups. Measured by regret.
@@ -128,11 +120,6 @@ RULES = (
         lambda f: f.warm and f.is_linear_program,
         "generation newton interior",
         "a basis that a neighbouring problem left is a few pivots away",
-    ),
-    # Few columns: of the rules below only the last two can hold. Asking all takes time.
-    Rule(
-        lambda f: f.d < 30 and f.d <= 3 * f.n and not f.sweeps_pay,
-        *_SECOND_ORDER,
     ),
     Rule(
         lambda f: f.is_sparse and _is_priced_program(f) and f.tol < 1e-3 and f.largest_pull <= 3.0,
@@ -189,14 +176,11 @@ RULES = (
     # Curved losses under L1. Measured on sparse lasso, qp, lasso, regret.
     # 20,000 x 1,000 squared hinge: 0.30 -> 0.09 s, but 50,000 x 300 Huber 47 against 81 ms.
     Rule(
-        lambda f: _wants_sparse_columns(f) and (f.is_quadratic or f.d >= 500),
+        lambda f: (
+            _wants_columns(f) and f.is_sparse and f.n > 5 * f.d and (f.is_quadratic or f.d >= 500)
+        ),
         "interior newton generation",
         "columns that are few in the end, or whose squares are summed up once",
-    ),
-    Rule(
-        _wants_sparse_columns,
-        "newton generation interior",
-        "many sparse rows for each column",
     ),
     # Under a strong L1 few columns are left of those (lasso 300 x 1,000, a tenth of the largest
     # strength: 57 -> 12 ms by generation).
@@ -256,7 +240,13 @@ RULES = (
         "rehline-try newton interior rehline",
         "a try, as the penalty looks strong",
     ),
-    Rule(lambda f: True, *_SECOND_ORDER),
+    # Sweeps come last: they have no end where columns are badly scaled (FairSVM on spf: both others
+    # end at 3e-6 on some processors, and 30 s of sweeps stood before the 0.3 s of 32 digits).
+    Rule(
+        lambda f: True,
+        "newton interior interior-32 rehline",
+        "second order at any strength",
+    ),
 )
 
 
@@ -280,6 +270,12 @@ def choose(problem: Problem, warm: bool = False, tol: float = 1e-6) -> list[Stag
 
 def _after_others(method: Solver, is_cold: bool = False) -> Stage:
     return Stage(method, f"{method.name}: the solvers before have given up", is_cold)
+
+
+def with_more_digits(method: Solver) -> list[Stage]:
+    """Return what follows when the interior point method, named without its digits, gives up."""
+    leaves_digits = isinstance(method, Interior) and method.digits is None
+    return [_after_others(_MOST_DIGITS, is_cold=True)] if leaves_digits else []
 
 
 def remaining(plan: list[Stage]) -> list[Stage]:

@@ -25,6 +25,7 @@ from rectiline.solvers._choose import (
     choose,
     prefers_passes,
     remaining,
+    with_more_digits,
     zero_may_be_optimal,
 )
 from rectiline.solvers._family import check_takes_rows, solve_together
@@ -148,7 +149,6 @@ def solve_quietly(
     tol: float,
     solver: str = "auto",
     warm: Pair | None = None,
-    callback: Callback | None = None,
     seed: int = 0,
     clock: Clock | None = None,
 ) -> Solution:
@@ -156,7 +156,7 @@ def solve_quietly(
     limits = RunLimits(tol, None, None, seed)
     if warm is not None:
         warm = warm._replace(dual=_fitting_dual(problem, warm.dual))
-    return answer_of(*_run(problem, solver, {}, limits, warm, callback, outer=clock))
+    return answer_of(*_run(problem, solver, {}, limits, warm, outer=clock))
 
 
 def polish_quietly(problem: Problem, rough: Pair, author: str, seed: int, clock: Clock) -> Solution:
@@ -280,7 +280,7 @@ def _plan(
         raise UnsupportedProblemError(
             f"Solver {solver!r} cannot take this problem: {refusal}.{hint}"
         )
-    return [Stage(method, "asked for by name")]
+    return [Stage(method, "asked for by name"), *with_more_digits(method)]
 
 
 def _warm_pair(problem: Problem, warm: Solution | None) -> Pair | None:

@@ -202,16 +202,13 @@ class WorkingColumns:
     form: EpigraphForm
     columns: Indices  # in order
     part: EpigraphForm  # the problem on them
-    most_columns: int  # size that the working set must not exceed
     proximal: float  # term of the method
     excess: float = np.inf  # by which other columns exceeded their strengths at the last look
     q: Vector = field(default_factory=lambda: np.zeros(0))  # then, of all columns,
     ratio: Vector = field(default_factory=lambda: np.zeros(0))  # and of the others in strengths
 
     @classmethod
-    def first(
-        cls, form: EpigraphForm, warm: FormPoint | None, most_columns: int, proximal: float
-    ) -> WorkingColumns:
+    def first(cls, form: EpigraphForm, warm: FormPoint | None, proximal: float) -> WorkingColumns:
         """Return the columns that the slopes at zero, or at a given point, ask for."""
         if warm is None:
             g, support = zero_dual(CompositeForm.apply(form.problem))[1], np.zeros(0, dtype=np.intp)
@@ -219,7 +216,7 @@ class WorkingColumns:
             g, support = warm.sample, np.flatnonzero(warm.coef)
         ratio = np.abs(form.design.tdot(g)) / form.columns.l1
         columns = np.union1d(largest(ratio, _FIRST_COLUMNS, -np.inf), support)
-        return cls(form, columns, _on_columns(form, columns), most_columns, proximal)
+        return cls(form, columns, _on_columns(form, columns), proximal)
 
     def spread(self, point: FormPoint) -> FormPoint:
         """Return a point in terms of all columns."""
@@ -242,7 +239,7 @@ class WorkingColumns:
 
     def grow(self, method: Method) -> Method:
         """Return the method that goes on, with the columns that the last look asks for, if any."""
-        room = self.most_columns - self.columns.size
+        room = LARGEST_SYSTEM - self.columns.size
         if self.excess == 0.0 or room <= 0:
             return method
         most = min(max(int(_MOST_GROWTH_SHARE * self.columns.size), 1), room)

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from rectiline import _core
 from rectiline._typing import Vector
 from rectiline.backends import Design, as_design
-from rectiline.problems.forms import EpigraphForm, FormPoint
+from rectiline.problems.forms import CompositeForm, EpigraphForm, FormPoint, Levels
 from rectiline.solvers.interior.rows import BoxedRows, DataRows, ProgramRows, opposites, scaled
 from rectiline.solvers.interior.scaling import Samples, Scales, measure
 
@@ -33,7 +33,6 @@ _STIFFNESS_OF_32_DIGITS = 1e-12  # for free multipliers only
 _ROOM_FACTOR_OF_32_DIGITS = 10.0
 # Share of stored entries from which on a sparse design becomes an array.
 _DENSE_SHARE_OF_ENTRIES = 0.5
-_CLEARLY_ZERO = 1e-6  # a multiplier relative to its row's slack
 
 
 @dataclass(slots=True)
@@ -108,8 +107,8 @@ class UnitProgram:
 
     # ---- between the user's numbers and the program's ------------------------------------------
 
-    def point(self, x: Vector, y: Vector, slack: Vector) -> FormPoint:
-        """Return the pair in the form's terms; `slack` are the multipliers of upper ends."""
+    def point(self, x: Vector, y: Vector) -> FormPoint:
+        """Return the pair in the form's terms."""
         scales, d = self.scales, self.form.design.n_features
         coef = scales.prediction * scales.column[:d] * x[:d]
         intercept = 0.0
@@ -122,12 +121,21 @@ class UnitProgram:
             dual[where] += y[places]
         sample = np.zeros(self.form.design.n_samples)
         sample[self.samples.active] = dual / self.unit
-        own = y[self.constraint_units].copy()
-        if (scales.untouched & self.form.columns.free).any():
-            # Nothing balances such a column but multipliers that are zero.
-            m = self.form.n_inequalities
-            own[:m][np.abs(own[:m]) < _CLEARLY_ZERO * slack[self.constraint_units][:m]] = 0.0
-        return FormPoint(coef, intercept, sample, -own / (self.constraint_scale * self.unit))
+        constraint = -y[self.constraint_units] / (self.constraint_scale * self.unit)
+        return FormPoint(coef, intercept, sample, constraint)
+
+    def with_coef(self, x: Vector, coef: Vector) -> Vector:
+        """Return a point of the program with other coefficients, given in the form's terms."""
+        size, form, whole = np.abs(coef), self.form, [coef]
+        if form.groups is not None:
+            whole += [np.array([size[group].max() for group in form.groups])]
+        strengths = CompositeForm.apply(form.problem).sorted_strengths
+        if strengths is not None and form.n_columns > coef.size:  # sizes and thresholds
+            at = Levels.of(strengths).n_largest.astype(np.intp) - 1
+            whole += [size, np.sort(size)[::-1][at]]
+        x = x.copy()
+        x[: form.n_columns] = np.concatenate(whole) / (self.scales.prediction * self.scales.column)
+        return x
 
 
 def build(form: EpigraphForm, digits: int = 16) -> UnitProgram:

@@ -16,8 +16,6 @@ from rectiline._typing import Indices, Matrix, Vector
 from rectiline.backends import Design
 from rectiline.problems.forms import EpigraphForm
 
-_DENSE_SHARE_OF_ENTRIES, _MOST_DENSE_ENTRIES = 0.1, 2e7  # rows within both limits become an array
-
 
 class DataRows:
     """The samples: columns scaled, and centred where an intercept takes up the means.
@@ -128,10 +126,8 @@ class ProgramRows:
 
     def __init__(self, data: DataRows, matrix: Any, single: Indices, width: int) -> None:
         self.data, self.single, self.width = data, single, width
-        self.matrix = (
-            matrix.toarray() if sp.issparse(matrix) and _is_nearly_full(matrix) else matrix
-        )
-        self.transposed = self.matrix.T.tocsr() if sp.issparse(self.matrix) else self.matrix.T
+        self.matrix = matrix
+        self.transposed = matrix.T.tocsr() if sp.issparse(matrix) else matrix.T
         self.ends = np.cumsum([data.size, matrix.shape[0], single.size])
         self.size = int(self.ends[-1])
 
@@ -244,8 +240,3 @@ def _entries(matrix: Any) -> tuple[Any, Any, Vector]:
         rows = rows.copy() if rows is matrix else rows
         rows.sum_duplicates()
     return np.diff(rows.indptr), rows.indices, rows.data
-
-
-def _is_nearly_full(matrix: Any) -> bool:
-    entries = float(matrix.shape[0]) * matrix.shape[1]
-    return bool(entries <= _MOST_DENSE_ENTRIES and matrix.nnz >= _DENSE_SHARE_OF_ENTRIES * entries)

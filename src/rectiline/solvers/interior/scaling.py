@@ -33,7 +33,6 @@ class Scales:
     """
 
     column: Vector  # all columns but the intercept
-    untouched: NDArray[np.bool_]  # columns of X without entries
     centre: Vector | None
     shift: float
     rows: Vector  # rows of constraints and of an epigraph
@@ -76,8 +75,7 @@ def measure(
     objective = 1.0 / (width * prediction)
     if is_exact:
         objective = float(_power(objective))
-    untouched = (spread == 0.0) & (bends.size > 0)
-    return Scales(column, untouched, centre, shift, rows, prediction, objective)
+    return Scales(column, centre, shift, rows, prediction, objective)
 
 
 def _power(values: Any) -> Any:

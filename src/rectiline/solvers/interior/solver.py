@@ -21,7 +21,6 @@ penalty.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -32,7 +31,6 @@ from rectiline.problems import Problem
 from rectiline.problems.forms import EpigraphForm, FormPoint
 from rectiline.solvers._base import Budget, Step
 from rectiline.solvers.interior.method import (
-    LARGEST_SYSTEM,
     Method,
     Verdict,
     WorkingColumns,
@@ -43,7 +41,6 @@ from rectiline.solvers.interior.method import (
 )
 from rectiline.solvers.interior.program import UnitProgram
 from rectiline.solvers.interior.scaling import shapes_of
-from rectiline.solvers.interior.systems import Arrows
 
 _SAFETY = 0.3  # the certificate may say a little more than the estimate,
 _LOOSE, _SAFETY_IF_LOOSE = 1e-4, 0.8  # the less so the larger it is
@@ -62,8 +59,6 @@ class InteriorState:
     method: Method
     best: FormPoint
     working: WorkingColumns | None  # None where all columns are in the program
-    digits: int
-    may_raise_digits: bool
     best_gap: float = np.inf
     is_best: bool = True  # whether the present pair is the best one
     mark: tuple[float, float] = (np.inf, np.inf)  # products and residual at the last progress
@@ -96,34 +91,27 @@ class InteriorState:
         if self.is_best or step > _LONGER_STEP_FACTOR * self.longest:
             self.idle, self.longest = 0, max(step, self.longest)
 
-    def is_stuck(self, moved: bool) -> bool:
-        """Whether there is no progress, not even with more digits."""
-        if moved and self.idle < _PATIENCE[self.digits]:
-            return False
-        if not self.may_raise_digits:
-            return True
-        self.digits, self.may_raise_digits = 32, False
-        self.idle, self.mark, self.longest = 0, (np.inf, np.inf), 0.0
-        self.method = Method(self.method.program.form, 32, 0.0)
-        return False
-
     def round_off(self, target: float) -> bool:
         """Give the current pair exact zeros where it stays good enough for the target.
 
         Returns whether that is done; if not, a further step may help.
         """
-        program, core = self.method.program, self.method.core
-        x, done = rounded(program, core, max(_ROUNDING_SAFETY * target, self.best_gap))
-        if x is not None:
-            self.best = self.pair(x)
+        allowed = max(_ROUNDING_SAFETY * target, self.best_gap)
+        found, done = rounded(self.method, self._own_pair(), allowed)
+        if found is not None:
+            self.best = self._of_all_columns(found)
         return done
 
-    def pair(self, x: Vector | None = None) -> FormPoint:
-        """Return the current pair, with other coefficients of the program if these are given."""
-        own, y = self.method.core.point()
-        slack = self.method.core.sides()[3]
-        point = self.method.program.point(own if x is None else x, y, slack)
+    def _own_pair(self) -> FormPoint:
+        """Return the current pair on the columns of the program."""
+        return self.method.program.point(*self.method.core.point())
+
+    def _of_all_columns(self, point: FormPoint) -> FormPoint:
         return point if self.working is None else self.working.spread(point)
+
+    def pair(self) -> FormPoint:
+        """Return the current pair."""
+        return self._of_all_columns(self._own_pair())
 
     def point(self) -> FormPoint:
         """Return the best pair, within the bounds to the last digit."""
@@ -204,13 +192,12 @@ class Interior:
         went before).
         """
         working, digits = None, self.digits or 16
-        may_raise = self.digits is None and step_work(form) <= _MOST_PRODUCTS_OF_32_DIGITS
         if digits == 16 and generates_columns(form):
-            working = WorkingColumns.first(form, warm, LARGEST_SYSTEM, self.proximal)
-            form, may_raise = working.part, False
+            working = WorkingColumns.first(form, warm, self.proximal)
+            form = working.part
         method = Method(form, digits, self.proximal)
         zero = FormPoint(np.zeros(0), 0.0, np.zeros(0), np.zeros(0))
-        state = InteriorState(method, zero, working, digits, may_raise)
+        state = InteriorState(method, zero, working)
         state.best = state.pair()
         return state
 
@@ -224,14 +211,14 @@ class Interior:
             moved = state.method.step(left)
             verdict = state.evaluate()
             reached = verdict.meets(_safe(budget.relative_gap))
-            reached = reached or is_nothing(state.method.program, state.method.core) is not None
+            reached = reached or is_nothing(state.method)
             if reached and not state.round_off(budget.relative_gap) and moved:
                 polish += 1
                 if polish <= _MOST_POLISHING_STEPS:
                     continue
             is_over = not reached and budget.is_over()
-            stuck = not reached and not is_over and state.is_stuck(moved)
-            step = Step(done, reached, exhausted=stuck)
+            stuck = not moved or state.idle >= _PATIENCE[self.digits or 16]
+            step = Step(done, reached, exhausted=stuck and not reached and not is_over)
             if reached or stuck or budget.is_over():
                 break
             if left < np.inf and budget.left() < left - budget.left():
@@ -252,65 +239,57 @@ def _safe(target: float) -> float:
 
 
 _NEGLIGIBLE_OBJECTIVE = 1e-9  # an objective so small that zero may be optimal
-_CLARITY_SHARES = (1.0, 1e-2, 1e-4)  # how clear the duals have to be, tried in turn
-_VISIBLE_COEFFICIENT = 1e-2  # in units of the program; if all are smaller, zeros are tried
-_NEGLIGIBLE_SHARES = (1e-4, 1e-5, 1e-7, 1e-9)  # relative to the largest coefficient, tried in turn
+# Steps tried in turn, in units of the largest coefficient over what the penalty charges.
+_ZEROING_STEPS = (1e3, 1.0, 1e-2, 1e-4)
 
 
-def is_nothing(program: UnitProgram, core: Any) -> Vector | None:
-    """Return zero coefficients if they cost nothing: then no relative gap is small but theirs."""
+def is_nothing(method: Method) -> bool:
+    """Whether zero coefficients cost nothing: then no relative gap is small but theirs."""
+    core, zeros = method.core, slice(0, method.program.form.n_columns)
     if Verdict.of(core).size > _NEGLIGIBLE_OBJECTIVE:
-        return None
-    x = _without(core.point()[0], slice(0, program.form.n_columns))
-    return x if Verdict(*core.evaluate(x)).meets(0.0) else None
+        return False
+    x = core.point()[0].copy()
+    x[zeros] = 0.0
+    return Verdict(*core.evaluate(x)).meets(0.0)
 
 
-def rounded(program: UnitProgram, core: Any, allowed: float) -> tuple[Vector | None, bool]:
-    """Return coefficients with exact zeros whose gap estimate is at most `allowed`, if any.
+def rounded(method: Method, pair: FormPoint, allowed: float) -> tuple[FormPoint | None, bool]:
+    """Return the pair after a proximal step that leaves the gap estimate at most `allowed`.
 
-    The second value is False if there should be zeros but none of the attempts was good enough.
+    Near an optimum the step changes nothing but that coefficients on their way to zero, to the
+    others of a cluster or to the cap of a group get there. The second value is False if there
+    should be zeros but no step was good enough.
     """
-    x = is_nothing(program, core)
-    if x is not None:
-        return x, True
-    tried = False
-    for candidate in _candidates(program, core):
-        tried = True
-        if Verdict(*core.evaluate(candidate)).meets(allowed):
-            return candidate, True
-    return None, not tried
+    if is_nothing(method):
+        return replace(pair, coef=np.zeros(pair.coef.size)), True
+    program = method.program
+    form, problem = program.form, program.form.problem
+    if problem.is_separable and not form.columns.has_l1:
+        return None, True
+    q = problem.terms.region.combined(form.invert(pair)[2])
+    q = q - form.linear - form.design.tdot(pair.sample)
+    steps = [_proximal_step(program, pair.coef, q, share) for share in _ZEROING_STEPS]
+    steps = [moved for moved in steps if ((moved == 0.0) & (pair.coef != 0.0)).any()]
+    # Rows of constraints may ask that all others stay where they are.
+    for coef in [*steps, *(np.where(moved == 0.0, 0.0, pair.coef) for moved in steps)]:
+        x = program.with_coef(method.core.point()[0], coef)
+        if Verdict(*method.core.evaluate(x)).meets(allowed):
+            return replace(pair, coef=coef), True
+    return None, not steps
 
 
-def _candidates(program: UnitProgram, core: Any) -> Iterator[Vector]:
-    """Yield coefficients with exact zeros, bold ones first."""
-    x = core.point()[0]
-    priced = np.flatnonzero(program.price >= 0)
-    if priced.size:
-        sides, units = core.sides(), program.price[priced]
-        size = np.abs(x[priced])
-        size = size / max(float(size.max()), np.finfo(float).tiny)
-        room = np.minimum(sides[0][units], sides[2][units]) / program.units[2][units]
-        for share in _CLARITY_SHARES:
-            zero = priced[size < share * room]
-            if zero.size:
-                yield _without(x, zero)
-        return
-    d, width = program.form.design.n_features, program.form.epigraph.n_columns
-    if width == d:
-        return
-    arrows = Arrows.of(program)
-    if arrows is not None:
-        x = arrows.snapped(x, core.sides(), Verdict.of(core).mean_product)
-    for share in _NEGLIGIBLE_SHARES:
-        zero = np.zeros(x.size, dtype=bool)
-        for part in (slice(0, d), slice(d, width)):
-            size = np.abs(x[part])
-            zero[part] = size <= share * max(float(np.max(size)), _VISIBLE_COEFFICIENT)
-        if zero.any():
-            yield _without(x, zero)
-
-
-def _without(x: Vector, zero: Any) -> Vector:
-    found = x.copy()
-    found[zero] = 0.0
-    return found
+def _proximal_step(program: UnitProgram, coef: Vector, q: Vector, share: float) -> Vector:
+    """Return the proximal step of the penalty along q, within the bounds."""
+    problem, columns = program.form.problem, program.form.columns
+    lower, upper = columns.lower, columns.upper
+    if not problem.is_separable:
+        assert problem.penalty is not None
+        step = share * float(np.abs(coef).max()) / max(float(np.abs(q).max()), 1e-300)
+        moved = np.clip(coef + step * q, lower, upper)  # bounds bear what pulls against them
+        return np.clip(problem.penalty.prox(moved, step) if step > 0 else coef, lower, upper)
+    unit = program.scales.column[: q.size]
+    top = share * float(np.abs(coef / unit).max())
+    steps = np.divide(top * unit, columns.l1, out=np.zeros(q.size), where=columns.l1 > 0)
+    moved, reach = coef + steps * q, steps * columns.l1
+    moved = (moved - np.clip(moved, -reach, reach)) / (1.0 + steps * columns.rho)
+    return np.clip(moved, lower, upper)

@@ -244,9 +244,6 @@ def forward(factor: Matrix, v: Any, transposed: bool = False) -> Matrix:
 # ---- groups --------------------------------------------------------------------------------------
 
 
-_ZERO_GROUP = 100.0  # cost of a group, in mean products per coefficient, that counts as zero
-
-
 class Arrows:
     """The coefficients, columns and rows of all groups; vectors go group by group."""
 
@@ -310,32 +307,3 @@ class Arrows:
         if data.centre is not None:
             lines -= self.per_group(tilt * data.centre[self.columns])[:, None]
         return np.asarray(lines / np.sqrt(self.border)[:, None])
-
-    # ---- exact zeros and caps ------------------------------------------------------------------
-
-    def snapped(self, x: Vector, sides: Vector, mean: float) -> Vector:
-        """Return x with small groups at zero and coefficients at their caps exactly.
-
-        `sides` are rooms and multipliers of all units, `mean` is the mean of their products.
-        """
-        program = self.program
-        column, cost = program.scales.column, program.linear[self.tops]
-        push, slack = (np.split(sides[k][program.epigraph_units], 2) for k in (2, 3))
-        b, t = x[self.columns], x[self.tops]
-        sizes = np.diff(self.ends)
-        busy = (t * cost > _ZERO_GROUP * mean * sizes)[self.owner]
-        pushed = np.where(b > 0, push[0], push[1]) * self.of_t / cost[self.owner]
-        away = np.where(b > 0, slack[0], slack[1]) / (2.0 * self.of_t * t[self.owner])
-        at_cap = pushed > away  # of two numbers whose product is tiny, the one that is not
-        coef = column[self.columns] * b
-        count = self.per_group(at_cap.astype(np.float64))
-        total = self.per_group(np.where(at_cap, np.abs(coef), 0.0))
-        tops = np.where(count > 0, total / np.maximum(count, 1.0), column[self.tops] * t)
-        cap = tops[self.owner]
-        kept = np.where(at_cap, np.copysign(cap, coef), np.clip(coef, -cap, cap))
-        found = x.copy()
-        found[self.columns] = np.where(busy, kept, 0.0) / column[self.columns]
-        is_busy = np.zeros(tops.size, dtype=bool)
-        is_busy[self.owner[busy]] = True
-        found[self.tops] = np.where(is_busy, tops, 0.0) / column[self.tops]
-        return found
