@@ -17,7 +17,7 @@ from rectiline._costs import SECONDS_PER_ENTRY_CERTIFIED, SECONDS_PER_ROW_CERTIF
 from rectiline._polling import Clock, OutOfTime, asked_at_checkpoints
 from rectiline._thread_count import using_threads
 from rectiline._typing import Vector
-from rectiline.paths._largest import null_start
+from rectiline.paths._largest import null_model
 from rectiline.problems import DualPoint, Problem
 from rectiline.solvers import (
     Candidate,
@@ -175,8 +175,8 @@ class PathRun:
         if start is not None and np.isfinite(start.coef).all():
             self._follower.place(start.coef, start.intercept, start.dual)
         else:
-            intercept, sample = null_start(self._problem)
-            self._follower.place(np.zeros(self._problem.n_features), intercept, DualPoint(sample))
+            null, zeros = null_model(self._problem), np.zeros(self._problem.n_features)
+            self._follower.place(zeros, null.intercept, DualPoint(null.dual))
 
     def _at(self, strength: float) -> Problem:
         assert self._problem.penalty is not None

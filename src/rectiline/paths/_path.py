@@ -251,7 +251,7 @@ def _ridge_top(problem: Problem) -> float:
     It follows the units of X and y, so that the grid finds the same models in any of them.
     """
     null = null_model(problem)
-    q = -problem.design.tdot(0.5 * (null.low + null.high))
+    q = -problem.design.tdot(null.dual)
     moved = problem.design.dot(q)
     weight = problem.weight
     used = weight > 0

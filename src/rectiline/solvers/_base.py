@@ -79,11 +79,6 @@ class Budget:
     def __post_init__(self) -> None:
         self.clock = self.clock or Clock(self.seconds)
 
-    @property
-    def absolute_gap(self) -> float:
-        """The target in units of the objective, once that is known; 0 before."""
-        return 0.0 if self.objective is None else self.relative_gap * abs(self.objective)
-
     def left(self) -> float:
         """Return the seconds left."""
         assert self.clock is not None
@@ -125,8 +120,7 @@ class Step(NamedTuple):
 
     iterations: int
     reached: bool
-    exhausted: bool = False  # the solver cannot get any further on its own
-    impatient: bool = False  # it could, but its patience has run out
+    exhausted: bool = False  # the solver cannot, or will not, get any further on its own
 
 
 class Solver(Protocol):

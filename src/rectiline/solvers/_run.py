@@ -304,7 +304,7 @@ class Run:
                 continue
             self.report(method.name)
             status = self.verdict(tol)
-            if status is None and (step.reached or step.exhausted) and not step.impatient:
+            if status is None and (step.reached or step.exhausted):
                 status = self._verdict_after_repair(form, method, state, tol)
             if status is not None:
                 return status

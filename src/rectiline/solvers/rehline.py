@@ -136,7 +136,7 @@ class Rehline:
             objective = done.objective if budget.objective is None else budget.objective
             ratio = done.gap / max(abs(objective), 1e-300)
             if self._gives_up(state, ratio, budget.relative_gap):
-                return Step(total, False, exhausted=True, impatient=True)
+                return Step(total, False, exhausted=True)
         return Step(total, False)
 
     def _gives_up(self, state: RehlineState, ratio: float, target: float) -> bool:
@@ -179,4 +179,4 @@ def _targets(budget: Budget) -> tuple[float, float]:
     """
     if budget.objective is None:
         return 0.0, budget.relative_gap
-    return budget.absolute_gap, 0.0
+    return budget.relative_gap * abs(budget.objective), 0.0

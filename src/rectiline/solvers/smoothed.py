@@ -199,9 +199,9 @@ class Smoothed:
                     break
             gap = state.look()
             if gap <= target:
-                return Step(done, gap <= wanted, exhausted=gap > wanted, impatient=gap > wanted)
+                return Step(done, gap <= wanted, exhausted=gap > wanted)
             if not state.adapt(target):
-                return Step(done, False, exhausted=True, impatient=True)
+                return Step(done, False, exhausted=True)
             if budget.is_over():
                 break
         return Step(done, False)

@@ -45,7 +45,11 @@ from rectiline._typing import Indices, Vector
 from rectiline.backends import Design
 from rectiline.problems.forms import CompositeForm, FormPoint
 from rectiline.solvers._base import Budget, Step
-from rectiline.solvers._screening import screened_columns, spread_of_arguments, zero_dual
+from rectiline.solvers._screening import (
+    screened_columns,
+    spread_of_arguments,
+    zero_dual,
+)
 from rectiline.solvers.generation._programs import below, row_norms
 
 _FIRST_COLUMNS = 400
@@ -120,7 +124,7 @@ def advance_curved(state: CurvedState, budget: Budget) -> Step:
         if relative <= budget.relative_gap:
             return Step(done, True)
         if state.master.work > state.patience:
-            return Step(done, False, exhausted=True, impatient=True)
+            return Step(done, False, exhausted=True)
         if budget.is_over():
             return Step(done, False)
         if not grew or relative < 3 * state.inner_gap:
@@ -338,14 +342,9 @@ class ProximalMaster:
         )
         if taken <= _NEWTON_STEPS_OF_LOOSE_TOLERANCE:  # as good as nothing was asked for
             self.tolerance = max(0.3 * self.tolerance, _LEAST_TOLERANCE)
-        hard = taken == _MOST_NEWTON_STEPS
-        factor = (
-            _STEP_GROWTH
-            if taken < _NEWTON_STEPS_OF_EASY_PROBLEM
-            else 1.0 / _STEP_REDUCTION
-            if hard
-            else 1.0
-        )
+        factor = 1.0 / _STEP_REDUCTION if taken == _MOST_NEWTON_STEPS else 1.0
+        if taken < _NEWTON_STEPS_OF_EASY_PROBLEM:
+            factor = _STEP_GROWTH
         self.step = min(self.step * factor, _LARGEST_STEP_GROWTH * self._first_step)
         self.room = min(self.room * factor, _LARGEST_STEP_GROWTH * self._first_room)
 

@@ -49,14 +49,17 @@ class LinearState:
     master: Master
     point: FormPoint
     arguments: Vector  # t_i - t_k of every unit at the current predictions
-    directions_per_round: int
-    units_per_round: int
-    drops_units: bool
+    plan: Generation
     best_gap: float = np.inf
     too_many: float = _UNITS_PER_WANTED_UNIT
     rounds: int = 0
     started_over: bool = False
     relative_gap: float = np.inf  # of the last round
+
+    @property
+    def units_per_round(self) -> int:
+        """Most units that a round adds."""
+        return self.plan.samples_per_round or 0
 
     def is_lost(self, steps: int) -> bool:
         """Whether the gap is still wide open after that many simplex steps per sample."""
@@ -71,8 +74,7 @@ def advance_linear(state: LinearState, budget: Budget) -> Step:
         state.rounds += 1
         status = state.master.solve(budget.left())
         if status == "limit":
-            impatient = state.master.patience <= 0.0
-            return Step(done, False, exhausted=impatient, impatient=impatient)
+            return Step(done, False, exhausted=state.master.patience <= 0.0)
         # Where the restricted problem falls for ever, units near their knots are to stop it.
         most = max(state.units_per_round, state.master.units.size)
         if status == "infeasible" and _add_nearest(state, most):
@@ -148,7 +150,7 @@ def _add(state: LinearState, z: Vector, q: Vector) -> bool:
     master = state.master
     units = wrong_units(master, state.arguments, state.units_per_round)
     master.add_units(units)
-    added = state.pricing.extend(q / master.factor, state.directions_per_round)
+    added = state.pricing.extend(q / master.factor, state.plan.columns_per_round)
     master.place_directions()
     return bool(units.size or added or rebuilt)
 
@@ -160,7 +162,7 @@ def _drop_units(state: LinearState) -> bool:
     point elsewhere. Every time the next rebuild is put off, so that units cannot come and go for
     ever.
     """
-    if not state.drops_units:
+    if not state.plan.samples:
         return False
     master = state.master
     wanted = 4 * int(np.count_nonzero(master.lengths)) + state.units_per_round
@@ -254,18 +256,9 @@ def start_linear(
     if guess.coef.any():
         guess_basis(master, guess.coef, arguments)
     point = FormPoint(np.zeros(d), 0.0, np.zeros(n), np.zeros(form.n_constraints))
-    state = LinearState(
-        form,
-        pricing,
-        master,
-        point,
-        arguments,
-        plan.columns_per_round,
-        plan.samples_per_round or 0,
-        bool(plan.samples),
-    )
+    state = LinearState(form, pricing, master, point, arguments, plan)
     if goes_down:
-        share = form.shrink_factor(_without(guess.q, form.free_columns))
+        share = form.shrink_factor(np.where(form.free_mask, 0.0, guess.q))
         continue_down(state, _FIRST_SHARE_OF_LARGEST_STRENGTH / max(share, 1e-6))
     return state
 
@@ -275,12 +268,6 @@ def restart_linear(state: LinearState, form: LinearProgramForm) -> None:
     state.form = state.pricing.form = form
     state.master.rebase(form)
     state.best_gap = np.inf
-
-
-def _without(q: Vector, columns: Indices) -> Vector:
-    q = q.copy()
-    q[columns] = 0.0
-    return q
 
 
 def _warm_guess(form: LinearProgramForm, warm: FormPoint) -> Guess:

@@ -14,7 +14,7 @@ import numpy as np
 
 from rectiline._typing import Indices, Vector
 from rectiline.problems.forms import LinearProgramForm
-from rectiline.solvers._screening import largest
+from rectiline.solvers._screening import largest, screened_columns
 from rectiline.solvers.generation._directions import Directions
 
 _ROUNDING = 1e-12
@@ -58,31 +58,15 @@ class ColumnPricing(Pricing):
     def seed(self, q: Vector, coef: Vector, limit: int) -> None:
         """Add wanted columns, the support, and the columns with the largest ``|q_j| / l1_j``."""
         self._add_columns(np.union1d(self.form.needed_columns, np.flatnonzero(coef)))
-        others = np.flatnonzero(~self._inside[1])
-        self._add_columns(others[largest(self._ratio(q, others), limit, -np.inf)])
+        self._add_columns(screened_columns(self.form, q, limit))
 
     def extend(self, q: Vector, limit: int) -> int:
         """Add the columns with the largest ratio above one."""
         if self.directions.size == q.size:  # all are there
             return 0
-        asks = np.flatnonzero(np.abs(q) > (1.0 + _ROUNDING) * self._bound(q))
-        asks = asks[~self._inside[1, asks]]
-        new = asks[largest(self._ratio(q, asks), limit, 1.0)]
+        new = self.form.missing_columns(q, self._inside[1], limit)
         self._add_columns(new)
         return int(new.size)
-
-    def _bound(self, q: Vector) -> Vector:
-        """Return how large ``|q_j|`` may be at its sign."""
-        columns = self.form.columns
-        if not columns.has_bounds:
-            return columns.l1
-        low, high = self.form.entry_range
-        return np.where(q > 0, high, -low)
-
-    def _ratio(self, q: Vector, which: Indices) -> Vector:
-        mine, bound = q[which], self._bound(q)[which]
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return np.where(mine == 0, 0.0, np.abs(mine) / bound)
 
     def _add_columns(self, columns: Indices) -> None:
         self._add(columns, np.ones(columns.size))
@@ -137,16 +121,14 @@ class AtomPricing(Pricing):
             self._add_atoms([alone[[i]] for i in range(alone.size)], [np.ones(1)] * alone.size)
         if self.form.penalty.strength > 0:
             # Any strength ranks the groups; with next to none all of them are worth a price.
-            q = q.copy()
-            q[free] = 0.0
+            q = np.where(self.form.free_mask, 0.0, q)
             largest = float(np.abs(q).max(initial=0.0))
             atoms = self.form.penalty.with_strength(_ROUNDING * largest).price(q, limit)
             self._add_atoms([a.columns for a in atoms], [a.signs for a in atoms])
 
     def extend(self, q: Vector, limit: int) -> int:
         """Add the worst sign vector of each of the worst groups."""
-        q = q.copy()
-        q[self.form.free_columns] = 0.0  # these are all in the program; what is left is rounding
+        q = np.where(self.form.free_mask, 0.0, q)  # in the program; what is left is rounding
         atoms = self.form.penalty.price(q, limit)
         before = self.directions.size
         self._add_atoms([a.columns for a in atoms], [a.signs for a in atoms])

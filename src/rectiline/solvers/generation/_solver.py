@@ -202,7 +202,7 @@ class Generation:
                 return step._replace(iterations=done)
             if engine.is_lost(_HOPELESS_STEPS_PER_SAMPLE):
                 if self.patience < np.inf:  # another solver waits
-                    return Step(done, False, exhausted=True, impatient=True)
+                    return Step(done, False, exhausted=True)
                 state.engine = self._without_sign_vectors(state.form)
                 return Step(done, False)
         return Step(budget.iterations, False)
@@ -224,11 +224,10 @@ def _has_long_levels(form: LinearProgramForm) -> bool:
 def _differ_in_strength(new: CompositeForm, old: CompositeForm) -> bool:
     """Whether two forms share everything but the strength of their penalty, which is not zero."""
     a, b = new.problem, old.problem
-    shared = ("design", "direction", "offset", "weight", "losses", "loss_index", "constraints")
-    if any(getattr(a, name) is not getattr(b, name) for name in shared):
+    if a.data is not b.data or a.constraints is not b.constraints:
         return False
-    if a.fit_intercept != b.fit_intercept or a.penalty is None or b.penalty is None:
+    if a.penalty is None or b.penalty is None or type(a.penalty) is not type(b.penalty):
         return False
-    if a.penalty.is_zero or b.penalty.is_zero or type(a.penalty) is not type(b.penalty):
+    if a.penalty.is_zero or b.penalty.is_zero:
         return False
     return bool(b.penalty.with_strength(a.penalty.strength) == a.penalty)
