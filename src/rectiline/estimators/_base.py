@@ -7,7 +7,7 @@ import os
 import sys
 import warnings
 from collections.abc import Iterable
-from functools import partial
+from functools import cache, partial
 from inspect import signature
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
@@ -20,7 +20,7 @@ from rectiline._frames import coefficient_frame
 from rectiline._polling import Clock
 from rectiline.estimators import _proofs as proofs
 from rectiline.estimators._check import column_names, own_names
-from rectiline.estimators._parameters import parameter_names, rules_of
+from rectiline.estimators._parameters import PARAMETER_RULES
 from rectiline.estimators._rows import refuse_on_rows, with_targets
 from rectiline.estimators._show import CallbackSupportMixin, certificate_html, visual_block
 from rectiline.exceptions import NoAnswerError
@@ -40,8 +40,9 @@ class BaseLinear(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]
     """A linear model that is fitted by solving one problem or several.
 
     The parameters are those of the constructor, checked by the table in `_parameters`. A subclass
-    says how data are read into tasks (`_read`), how these are solved (`_solve_tasks`) and what a
-    fit leaves behind (`_set_fitted`).
+    says how data are checked and read into tasks (`_read`), what their problems are (`_problems`),
+    how these are solved (`_solve_tasks`, which returns the data, with what was found out about
+    them, and the answers) and what a fit leaves behind (`_set_fitted`).
     """
 
     _own_rules: ClassVar[dict[str, list[Any]]] = {}  # where a parameter may be something else
@@ -62,10 +63,10 @@ class BaseLinear(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]
     # ---- parameters -----------------------------------------------------------------------------
 
     @classmethod
+    @cache
     def _get_param_names(cls) -> list[str]:
         """Return the names of the parameters, read off the constructor once for each class."""
-        kind: Any = cls
-        return list(parameter_names(kind))
+        return list(super()._get_param_names())
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters, also of the loss (``loss__delta``), which is replaced by another one."""
@@ -83,8 +84,8 @@ class BaseLinear(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]
 
     @property
     def _parameter_constraints(self) -> dict[str, list[Any]]:
-        kind: Any = type(self)
-        return rules_of(kind)
+        rules = PARAMETER_RULES | self._own_rules
+        return {name: rules[name] for name in self._get_param_names() if name in rules}
 
     @property
     def _n_effects(self) -> int:
@@ -123,18 +124,6 @@ class BaseLinear(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]
             ) from error
         self._set_fitted(data, solutions)
         return self
-
-    def _read(self, X: Any, y: Any, sample_weight: Any, *given: Any, **params: Any) -> Any:
-        """Check what fit was given; note the columns of X."""
-        raise NotImplementedError
-
-    def _solve_tasks(self, data: Any, clock: Clock) -> tuple[Any, list[Any]]:
-        """Return the data, with what was found out about them, and the answers."""
-        raise NotImplementedError
-
-    def _set_fitted(self, data: Any, solutions: list[Any]) -> None:
-        """Set the fitted attributes."""
-        raise NotImplementedError
 
     def _note_solutions(self, solutions: list[Any], units: list[float]) -> None:
         """Set how the problems were solved, and the proofs in the units of the objective."""

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from functools import wraps
 from typing import Any, TypeVar, cast
 
@@ -97,8 +96,6 @@ def linear_scores(estimator: Any, X: Any) -> NDArray[np.float64]:
 
 # ---- tensors of torch: taken as arrays, and answered in kind where scikit-learn dispatches ----
 
-_FITTED = ("coef_", "intercept_")
-
 
 def on_host(values: Any) -> Any:
     """Return a tensor in the memory of the host as a NumPy array, anything else as it is."""
@@ -119,13 +116,6 @@ def like(values: Any, X: Any) -> Any:
     import torch
 
     return torch.as_tensor(values, device=getattr(X, "device", None))
-
-
-def fitted_like(estimator: Any, X: Any) -> None:
-    """Turn the fitted coefficients into tensors if X is one and dispatch is on."""
-    for name in _FITTED:
-        if hasattr(estimator, name):
-            setattr(estimator, name, like(getattr(estimator, name), X))
 
 
 # ---- parameters are checked before a fit, and a failed fit changes nothing ----
@@ -149,22 +139,17 @@ def checked_fit(method: Method) -> Method:
         named = {name: on_host(value) for name, value in named.items()}
         n_jobs = getattr(self, "n_jobs", None)
         threads = using_threads(None if n_jobs is None else effective_n_jobs(n_jobs))
-        with _restored_on_failure(self), np.errstate(all="ignore"), threads:
-            fitted = method(self, on_host(X), *map(on_host, rest), **named)
-        fitted_like(self, X)
+        now, before = vars(self), dict(vars(self))
+        try:
+            with np.errstate(all="ignore"), threads:
+                fitted = method(self, on_host(X), *map(on_host, rest), **named)
+        except BaseException:
+            before |= {name: now[name] for name in _NOT_OURS if name in now}
+            now.clear()
+            now.update(before)
+            raise
+        for name in {"coef_", "intercept_"} & now.keys():
+            now[name] = like(now[name], X)
         return fitted
 
     return cast(Method, _fit_context(prefer_skip_nested_validation=True)(fit))
-
-
-@contextmanager
-def _restored_on_failure(estimator: Any) -> Iterator[None]:
-    """Put every attribute back if the block raises."""
-    before = dict(vars(estimator))
-    try:
-        yield
-    except BaseException:
-        running = {name: vars(estimator)[name] for name in _NOT_OURS if name in vars(estimator)}
-        vars(estimator).clear()
-        vars(estimator).update(before | running)
-        raise

@@ -20,6 +20,7 @@ from rectiline.estimators._rows import as_rows, check_columns, refuse_on_rows, w
 from rectiline.losses import Expectile, Loss
 from rectiline.rows import TensorRows, is_source
 
+# The losses, the levels if they are those of quantiles, and the targets.
 InferenceTerms = tuple[tuple[Loss, ...], Vector | None, Vector]
 
 
@@ -133,10 +134,6 @@ class InferenceMixin(BaseLinear):
         return wald_test(self, X, y, R, r, kind=kind, **options)
 
     # ---- what standard errors need --------------------------------------------------------------
-
-    def _inference_terms(self, y: NDArray[Any]) -> InferenceTerms:
-        """Return the losses, the levels if they are those of quantiles, and the targets."""
-        raise NotImplementedError
 
     def _fitted_quantiles(
         self, levels: Vector, X: Any, y: Vector, weight: Vector, n_jobs: int | None

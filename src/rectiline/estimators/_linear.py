@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any, Generic, Literal, Self, TypeVar, cast, overload
+from typing import Any, ClassVar, Generic, Literal, Self, TypeVar, cast, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -36,9 +36,12 @@ Scalar = TypeVar("Scalar", bound=np.generic)
 class LinearFitMixin(BaseLinear, Generic[Scalar]):
     """Fit, prediction and proofs of models ``x'b + b0``.
 
-    A subclass says what the tasks of its data are (`_with_tasks`) and what
-    scores ``x'b + b0`` mean (`_from_scores`).
+    A subclass says what the tasks of its data are (`_with_tasks` returns the data with them),
+    whether ``coef_`` has a row for each (`_has_coef_rows`; else there is one, and it is flat) and
+    what scores ``x'b + b0`` mean (`_from_scores`).
     """
+
+    _with_tasks: ClassVar[Callable[..., FitData]]
 
     def _validate_params(self) -> None:
         super()._validate_params()
@@ -135,10 +138,6 @@ class LinearFitMixin(BaseLinear, Generic[Scalar]):
                 "was an answer. Give more time."
             ) from error
 
-    def _with_tasks(self, data: FitData) -> FitData:
-        """Return the data with the problems of a fit on them."""
-        raise NotImplementedError
-
     def _listed_constraints(self) -> list[Constraint]:
         n_plain, names = self._plain_columns()
         listed = named_constraints(
@@ -231,10 +230,6 @@ class LinearFitMixin(BaseLinear, Generic[Scalar]):
         options = replace(RunOptions.of(self, clock), **changes)
         with FitReport(self, len(problems), data.X, data.y) as report:
             return solve_all(problems, options, warm, report)
-
-    def _has_coef_rows(self, data: FitData) -> bool:
-        """Whether ``coef_`` has a row for each problem; else there is one, and it is flat."""
-        raise NotImplementedError
 
     def _objective_units(self, data: FitData) -> list[float]:
         """Return the documented objective as a multiple of each problem's."""

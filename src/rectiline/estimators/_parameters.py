@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import cache, lru_cache, wraps
+from functools import lru_cache, wraps
 from inspect import Parameter, Signature, signature
 from numbers import Integral, Real
 from typing import Any, TypedDict, TypeVar, cast
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from rectiline import losses, penalties
@@ -277,16 +276,3 @@ def adapted_problems(estimator: Any, problems: list[Problem], by_row: bool) -> l
         if found:
             estimator.penalty_weights_ = np.array(found) if by_row else found[0]
     return problems
-
-
-@cache
-def parameter_names(kind: Any) -> list[str]:
-    """Return the names of the parameters of a class of estimators."""
-    return list(BaseEstimator._get_param_names.__func__(kind))
-
-
-@cache
-def rules_of(kind: Any) -> dict[str, list[Any]]:
-    """Return what the parameters of a class may be."""
-    rules = PARAMETER_RULES | kind._own_rules
-    return {name: rules[name] for name in parameter_names(kind) if name in rules}

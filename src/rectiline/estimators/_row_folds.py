@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 import itertools
 import time
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import reduce
 from numbers import Integral
 from typing import Any
@@ -41,41 +41,6 @@ _REGRESSION_SCORES = (
     "neg_root_mean_squared_error",
     "neg_mean_absolute_error",
 )
-
-
-def search_on_rows(model: Any, data: FitData, options: RunOptions, clock: Clock) -> RowSearch:
-    """Return the search of a model on folds of the rows; the grid follows a sample of them."""
-    multi = getattr(model, "multi_class", "ovr") == "ovo" and len(data.tasks) > 1
-    refuse_on_rows(
-        model,
-        **{
-            f"fit parameter {next(iter(data.split_params), None)!r}": bool(data.split_params),
-            "fold_tol": model.fold_tol is not None,
-            "multi_class='ovo'": multi,
-            "a search on a GPU": isinstance(data.rows, TensorRows),
-        },
-    )
-    check_takes_rows(options.solver, options.solver_options)
-    score = _checked_score(model, data)
-    sample = sample_rows(data.rows, options.seed)
-
-    def on_sample(problem: Problem) -> Problem:
-        near = NearRows(
-            sample.rows, sample.block.X, problem.samples.of_block(sample.block, sample.rows)
-        )
-        factor = model._path_factor(data.kept_weight())
-        return near.problem(problem.terms, factor * near.samples.weight * sample.stands_for)
-
-    n_folds, ratios = _n_folds(model.cv), model._ratios()
-    on_all = model._path_problems(data, ratios)
-    pairs = zip(ratios, on_all, strict=True)
-    grids = [model._grid(ratio, map(on_sample, problems)) for ratio, problems in pairs]
-    at_once = max(1, _MEMBERS // ((n_folds + 1) * len(data.tasks)))
-    rounds = sum(-(-grid.size // at_once) for grid in grids)
-    report = FitReport(model, rounds, kind="round")
-    constants = _loss_constants(data, score, n_folds) if score.losses else []
-    given = (model, data, n_folds, ratios, on_all, grids, options, report)
-    return RowSearch(*given, clock, score, at_once, constants)
 
 
 def _n_folds(cv: Any) -> int:
@@ -112,9 +77,10 @@ def _loss_constants(data: FitData, score: SummedScore, n_folds: int) -> list[Mat
     return [score.constant(y[held].astype(np.float64), weight[held]) for held in folds]
 
 
-@dataclass(frozen=True, eq=False)
 class RowSearch(Search):
     """A search on rows in blocks: some strengths on all folds, and on all rows, are one family.
+
+    The grid follows a sample of the rows.
 
     Attributes
     ----------
@@ -123,20 +89,48 @@ class RowSearch(Search):
         How many strengths make a family.
     constants : list of ndarray
         What the best constants of the folds miss, where one pass cannot tell.
+    solved : list of tuple of Path
+        Those on all rows, for each mix.
     """
 
-    clock: Clock
-    score: SummedScore
-    at_once: int
-    constants: list[Matrix]
-    solved: list[tuple[Path, ...]] = field(default_factory=list)  # on all rows, for each mix
+    def __init__(self, model: Any, data: FitData, clock: Clock) -> None:
+        super().__init__(model, data, clock)
+        multi = getattr(model, "multi_class", "ovr") == "ovo" and self.n_tasks > 1
+        refuse_on_rows(
+            model,
+            **{
+                f"fit parameter {next(iter(data.split_params), None)!r}": bool(data.split_params),
+                "fold_tol": model.fold_tol is not None,
+                "multi_class='ovo'": multi,
+                "a search on a GPU": isinstance(data.rows, TensorRows),
+            },
+        )
+        check_takes_rows(self.options.solver, self.options.solver_options)
+        self.score = _checked_score(model, data)
+        sample = sample_rows(data.rows, self.options.seed)
+
+        def on_sample(problem: Problem) -> Problem:
+            samples = problem.samples.of_block(sample.block, sample.rows)
+            near = NearRows(sample.rows, sample.block.X, samples)
+            factor = model._path_factor(data.kept_weight())
+            return near.problem(problem.terms, factor * near.samples.weight * sample.stands_for)
+
+        self.n_folds = _n_folds(model.cv)
+        self._set_problems(on_sample)
+        self.at_once = max(1, _MEMBERS // ((self.n_folds + 1) * self.n_tasks))
+        rounds = sum(-(-grid.size // self.at_once) for grid in self.grids)
+        self.report = FitReport(model, rounds, kind="round")
+        self.constants: list[Matrix] = []
+        if self.score.losses:
+            self.constants = _loss_constants(data, self.score, self.n_folds)
+        self.solved: list[tuple[Path, ...]] = []
 
     def _paths_on_all(self, ratio: int, limit: float | None) -> tuple[Path, ...]:
         return self.solved[ratio]
 
     def _score(self, scores: Vector, seconds: Vector, limit: float | None) -> None:
         rounds = itertools.count()
-        for ratio, grid in enumerate(self.strengths):
+        for ratio, grid in enumerate(self.grids):
             began = time.perf_counter()
             found: list[list[Solution]] = [[] for _ in range(self.n_tasks)]
             bases = self._on_folds(self.on_all[ratio])
@@ -181,7 +175,7 @@ class RowSearch(Search):
         told = self.report.for_problem(number)  # the first problem also hears how far a pass is
         callbacks = [told] + [None if told is None else told.__call__] * (len(family) - 1)
         options = replace(self.options, time_limit=self.clock.remaining)
-        solved = solve_in_passes(family, options, callbacks)
+        solved = solve_in_passes(family, options, callbacks=callbacks)
         parts = np.array(solved, dtype=object).reshape(grid.size, self.n_folds + 1, self.n_tasks)
         scores[:] = self._scores(parts[:, :-1])
         count = sum(one.status == "solved" for one in solved)

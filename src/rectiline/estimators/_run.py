@@ -80,12 +80,12 @@ def solve_all(
     n_jobs = 1 if options.n_jobs is None or count == 1 else options.n_jobs
     shares = FairShares(options.time_limit, count, n_jobs)
     if not problems[0].is_in_memory:
-        return _solve_family(problems, options, report, warm)
+        return solve_in_passes(problems, options, warm, report)
     are_shared = not warm and _may_share_passes(problems, options)
     if are_shared:
         with warnings.catch_warnings():  # what is not solved gets another solver, which tells
             warnings.simplefilter("ignore", ConvergenceWarning)
-            warm = _solve_family(problems, options, report)
+            warm = solve_in_passes(problems, options, report=report)
 
     def one(index: int) -> Solution:
         if are_shared and warm[index].status == "solved":
@@ -127,34 +127,27 @@ def _may_share_passes(problems: Sequence[Problem], options: RunOptions) -> bool:
     )
 
 
-def _solve_family(
-    problems: Sequence[Problem],
-    options: RunOptions,
-    report: FitReport | None,
-    warm: Sequence[Solution] = (),
-) -> list[Solution]:
-    """Solve problems on the same rows together, in passes that they share."""
-    callbacks = None if report is None else list(map(report.for_problem, range(len(problems))))
-    solutions = solve_in_passes(problems, options, callbacks, warm)
-    for index, solution in enumerate(solutions):
-        if report is not None:
-            report.solved(index, solution)
-    return solutions
-
-
 def solve_in_passes(
     problems: Sequence[Problem],
     options: RunOptions,
-    callbacks: Sequence[Any] | None = None,
     warm: Sequence[Solution] = (),
+    report: FitReport | None = None,
+    callbacks: Sequence[Any] | None = None,
 ) -> list[Solution]:
-    """Solve problems on the same rows together; refuse solvers and options that cannot."""
+    """Solve problems on the same rows in shared passes; refuse solvers and options that cannot.
+
+    Either a report hears of all problems, or each has its callback.
+    """
     check_takes_rows(options.solver, options.solver_options)
     given = options.keywords(options.time_limit)
     del given["solver"]
+    if report is not None:
+        callbacks = list(map(report.for_problem, range(len(problems))))
     solutions = solve_family(problems, callback=callbacks, warm_start=warm, **given)
-    for one in solutions:
+    for index, one in enumerate(solutions):
         raise_if_infeasible(one)
+        if report is not None:
+            report.solved(index, one)
     return solutions
 
 

@@ -19,17 +19,16 @@ from sklearn.utils.metadata_routing import (
 )
 from sklearn.utils.validation import check_is_fitted
 
-from rectiline._polling import Clock, asked_at_checkpoints
+from rectiline._polling import Clock
 from rectiline._typing import Mask, Vector
 from rectiline.estimators._base import BaseLinear
 from rectiline.estimators._check import checked_fit
 from rectiline.estimators._parameters import adapted
 from rectiline.estimators._proofs import fold_statements, proved_again, save_fit
-from rectiline.estimators._row_folds import search_on_rows
+from rectiline.estimators._row_folds import RowSearch
 from rectiline.estimators._run import RunOptions, solve_all
 from rectiline.estimators._scores import ScoreFold, SummedScore, scorer_of
-from rectiline.estimators._search_folds import OTHER_PARTS, Chosen, FoldSearch, Search
-from rectiline.estimators._show import FitReport
+from rectiline.estimators._search_folds import FoldSearch, Search
 from rectiline.estimators._tasks import FitData, Task
 from rectiline.paths import default_strengths
 from rectiline.penalties import Fused
@@ -99,7 +98,8 @@ class SearchMixin(BaseLinear):
         return replace(data, split_params=params)
 
     def _solve_tasks(self, data: FitData, clock: Clock) -> tuple[FitData, list[Solution]]:
-        chosen = self._search(data, clock).run()
+        chosen = (FoldSearch if data.rows is None else RowSearch)(self, data, clock)
+        chosen.run()
         data = self._note_choice(data, chosen)
         found = [one[chosen.place] for one in chosen.paths]
         if data.rows is not None:  # solved to the end already
@@ -147,25 +147,6 @@ class SearchMixin(BaseLinear):
 
     # ---- the search -----------------------------------------------------------------------------
 
-    def _search(self, data: FitData, clock: Clock) -> Search:
-        """Return the search of the grid, in memory or on rows in blocks."""
-        options = RunOptions.of(self, clock)
-        if data.rows is not None:
-            return search_on_rows(self, data, options, clock)
-        folds, ratios = self._folds(data), self._ratios()
-        parts = len(ratios) * len(folds)
-        report = FitReport(self, len(data.tasks) * (parts + 1), data.X, data.y, kind="path")
-        limit = self.time_limit
-        share = None if limit is None else limit / (parts + OTHER_PARTS)
-        with asked_at_checkpoints(Clock.with_grace(share)):
-            on_all = self._path_problems(data, ratios)
-            grids = [self._grid(*pair) for pair in zip(ratios, on_all, strict=True)]
-        return FoldSearch(self, data, len(folds), ratios, on_all, grids, options, report, folds)
-
-    def _path_problems(self, data: FitData, ratios: list[float | None]) -> list[list[Problem]]:
-        """Return the problems of the paths on all the data, for each mix and task."""
-        return [[self._path_problem(data, task, ratio) for task in data.tasks] for ratio in ratios]
-
     def _path_problem(
         self, data: FitData, task: Task, ratio: float | None, keep: Mask | None = None
     ) -> Problem:
@@ -211,7 +192,7 @@ class SearchMixin(BaseLinear):
         """Return strengths from values of C, or the other way round."""
         return unit / values
 
-    def _note_choice(self, data: FitData, chosen: Chosen) -> FitData:
+    def _note_choice(self, data: FitData, chosen: Search) -> FitData:
         """Set what the search found; return the data with it."""
         self.l1_ratio_ = chosen.l1_ratio
         paths = tuple(one.without_duals() for one in chosen.paths)

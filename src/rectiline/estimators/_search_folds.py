@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from itertools import product
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rectiline._polling import Clock
+from rectiline._polling import Clock, asked_at_checkpoints
 from rectiline._typing import Indices, Vector
 from rectiline.estimators._run import RunOptions, raise_if_infeasible
 from rectiline.estimators._show import FitReport
@@ -22,46 +22,46 @@ from rectiline.paths import FairShares, Path, in_threads, path
 from rectiline.problems import Problem
 from rectiline.solvers import central_intercept
 
-OTHER_PARTS = 3  # parts of a search besides its folds: scores, the path on all data, the last fit
+_OTHER_PARTS = 3  # parts of a search besides its folds: scores, the path on all data, the last fit
 _EQUAL_SCORES = 1e-10  # scores closer than this, relative, are the same; the stronger penalty wins
 
 
-@dataclass(frozen=True, eq=False)
-class Chosen:
-    """The winner, the table behind it, and the paths on all the data."""
-
-    l1_ratio: float | None
-    strengths: Vector
-    place: int  # of the chosen one among them
-    paths: tuple[Path, ...]
-    results: dict[str, NDArray[Any]]
-
-
-@dataclass(frozen=True, eq=False)
 class Search(ABC):
     """Paths on every fold for every mix, scored on what each fold holds out.
+
+    A subclass says what the folds are, and what is solved at which strengths.
 
     Attributes
     ----------
     on_all : list of list of Problem
         The problems on all the data, at their unit strength, for each mix and task.
-    strengths : list of ndarray
-        One grid per mix, from large to small.
+    grids : list of ndarray
+        Strengths for each mix, from large to small.
+    l1_ratio, strengths, place : float, ndarray, int
+        The mix of the winner, its grid, and its place there; after `run`, as are the next.
+    paths : tuple of Path
+        Those of the winner on all the data, one for each task.
+    results : dict of ndarray
+        The table behind the choice.
     """
 
-    model: Any
-    data: FitData
     n_folds: int
-    l1_ratios: list[float | None]
     on_all: list[list[Problem]]
-    strengths: list[Vector]
-    options: RunOptions
+    grids: list[Vector]
     report: FitReport
 
-    @property
-    def n_tasks(self) -> int:
-        """Number of problems at each strength."""
-        return len(self.data.tasks)
+    def __init__(self, model: Any, data: FitData, clock: Clock) -> None:
+        self.model, self.data, self.clock = model, data, clock
+        self.options, self.l1_ratios = RunOptions.of(model, clock), model._ratios()
+        self.n_tasks = len(data.tasks)  # problems at each strength
+
+    def _set_problems(self, sampled: Callable[[Problem], Problem] = lambda whole: whole) -> None:
+        """Set the problems, and the grids that a sample of their rows asks for."""
+        model, data, self.on_all, self.grids = self.model, self.data, [], []
+        for ratio in self.l1_ratios:
+            problems = [model._path_problem(data, task, ratio) for task in data.tasks]
+            self.on_all.append(problems)
+            self.grids.append(model._grid(ratio, map(sampled, problems)))
 
     @abstractmethod
     def _score(self, scores: Vector, seconds: Vector, limit: float | None) -> None:
@@ -71,34 +71,34 @@ class Search(ABC):
     def _paths_on_all(self, ratio: int, limit: float | None) -> tuple[Path, ...]:
         """Return the paths of a mix on all the data, one for each task."""
 
-    def run(self) -> Chosen:
+    def run(self) -> None:
         """Score the grid, choose, and solve the path of the winner on all the data.
 
         A time limit is shared out evenly between the folds of every mix, their scores, that path,
         and what its caller does with the answer.
         """
         limit, clock = self.options.time_limit, Clock()
-        parts = len(self.l1_ratios) * self.n_folds + OTHER_PARTS
+        parts = len(self.l1_ratios) * self.n_folds + _OTHER_PARTS
 
         def left(share: float) -> float | None:
             return None if limit is None else max(share * limit - clock.seconds, 1e-6)
 
-        shape = (len(self.l1_ratios), max(grid.size for grid in self.strengths), self.n_folds)
+        shape = (len(self.l1_ratios), max(grid.size for grid in self.grids), self.n_folds)
         scores, seconds = np.full(shape, -np.inf), np.zeros(shape)
         with self.report:
-            self._score(scores, seconds, left(1 - OTHER_PARTS / parts))
+            self._score(scores, seconds, left(1 - _OTHER_PARTS / parts))
             ratio, place = _best_place(mean_scores(scores))
-            paths = self._paths_on_all(ratio, left(1 - 1 / parts))
-        if not all(map(len, paths)):
+            self.paths = self._paths_on_all(ratio, left(1 - 1 / parts))
+        if not all(map(len, self.paths)):
             raise NoAnswerError(
                 f"time_limit={limit!r}: the time was up before a first model was known."
             )
-        place = min(place, *(len(one) - 1 for one in paths))
-        table = self._table(scores, seconds)
-        return Chosen(self.l1_ratios[ratio], self.strengths[ratio], place, paths, table)
+        self.l1_ratio, self.strengths = self.l1_ratios[ratio], self.grids[ratio]
+        self.place = min(place, *(len(one) - 1 for one in self.paths))
+        self.results = self._table(scores, seconds)
 
     def _table(self, scores: Vector, seconds: Vector) -> dict[str, NDArray[Any]]:
-        pairs = list(zip(self.l1_ratios, self.strengths, strict=True))
+        pairs = list(zip(self.l1_ratios, self.grids, strict=True))
         columns: dict[str, list[Any]] = {"strength": [s for _, grid in pairs for s in grid]}
         if self.l1_ratios != [None]:
             columns["param_l1_ratio"] = [one for one, grid in pairs for _ in grid]
@@ -109,19 +109,26 @@ class Search(ABC):
         return score_table(columns, each, spent, self.options.time_limit)
 
 
-@dataclass(frozen=True, eq=False)
 class FoldSearch(Search):
     """A search on arrays in memory: a path on the training part of each fold.
 
     A held-out sample keeps its row and gets the weight zero, so that nothing is copied.
     """
 
-    folds: list[tuple[Indices, Indices]]
+    def __init__(self, model: Any, data: FitData, clock: Clock) -> None:
+        super().__init__(model, data, clock)
+        self.folds: list[tuple[Indices, Indices]] = model._folds(data)
+        self.n_folds = len(self.folds)
+        parts, limit = len(self.l1_ratios) * self.n_folds, model.time_limit
+        self.report = FitReport(model, self.n_tasks * (parts + 1), data.X, data.y, kind="path")
+        share = None if limit is None else limit / (parts + _OTHER_PARTS)
+        with asked_at_checkpoints(Clock.with_grace(share)):
+            self._set_problems()
 
     def _path(self, ratio: int, fold: int | None, task: int, seconds: float | None) -> Path:
         """Return the path of one task and mix, on the training part of a fold or on all data."""
         clock, place = Clock(seconds), len(self.l1_ratios) * self.n_folds
-        problem, grid = self.on_all[ratio][task], self.strengths[ratio]
+        problem, grid = self.on_all[ratio][task], self.grids[ratio]
         if fold is not None:
             data, mix = self.data, self.l1_ratios[ratio]
             keep = np.zeros(data.n_samples, dtype=bool)

@@ -65,7 +65,6 @@ class FairnessDisplay(Display):
         X_test: Any = None,
         y_test: ArrayLike | None = None,
         sensitive_test: Any = None,
-        ax: Any = None,
         **style: Any,
     ) -> FairnessDisplay:
         """Fit a classifier at several tolerances and draw what comes out.
@@ -81,9 +80,8 @@ class FairnessDisplay(Display):
         form : {"covariance", "demographic_parity", "equal_opportunity"}, default="covariance"
         X_test, y_test, sensitive_test : optional
             Data to score on; the training data by default.
-        ax : matplotlib.axes.Axes, optional
         **style
-            For `matplotlib.axes.Axes.plot`.
+            As for `plot`: ``ax``, and how lines look.
         """
         if form not in _FORMS:
             raise ValueError(f"form={form!r}: must be one of {', '.join(map(repr, _FORMS))}.")
@@ -105,8 +103,7 @@ class FairnessDisplay(Display):
             fair.fit(X, y, sensitive_features=sensitive_features)
             scores.append(fair.score(X_test, y_test))
             differences.append(_difference(fair.decision_function(X_test), sensitive_test))
-        made = cls(grid, np.array(scores), np.array(differences))
-        return made.plot(ax=ax, **style)
+        return cls(grid, np.array(scores), np.array(differences)).plot(**style)
 
     def _draw(self, ax: Any, **style: Any) -> None:
         look = {"marker": "o", **style}
@@ -254,27 +251,25 @@ class SubspaceDisplay(Display):
     feature_names: Sequence[str] | None = None
 
     @classmethod
-    def from_estimator(cls, model: Any, *, ax: Any = None, **style: Any) -> SubspaceDisplay:
+    def from_estimator(cls, model: Any, **style: Any) -> SubspaceDisplay:
         """Draw the subspace of a fitted `MultiTaskRegressor` or `MultiTaskClassifier`.
 
         Parameters
         ----------
         model : fitted estimator
-        ax : pair of matplotlib.axes.Axes, optional
         **style
-            Passed on to the scatter of the tasks.
+            As for `plot`: ``ax``, a pair of axes, and how the scatter of the tasks looks.
         """
         own = np.sum(model.task_components_**2, axis=1)
         left = np.sum(model.specific_components_**2, axis=1)
         total = own + left
-        display = cls(
+        return cls(
             model.shared_components_,
             model.task_components_,
             np.where(total > 0, own / np.where(total > 0, total, 1.0), 1.0),
             task_names=[str(label) for label in model.tasks_],
             feature_names=getattr(model, "feature_names_in_", None),
-        )
-        return display.plot(ax=ax, **style)
+        ).plot(**style)
 
     def _draw(self, ax: Any, **style: Any) -> None:
         self.axes_ = tuple(ax)

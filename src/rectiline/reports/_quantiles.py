@@ -65,7 +65,6 @@ class QuantileDisplay(Display):
         y: ArrayLike | None = None,
         *,
         feature: int | str = 0,
-        ax: Any = None,
         **style: Any,
     ) -> QuantileDisplay:
         """Draw the quantiles of a fitted model along one feature, the others at their medians.
@@ -79,9 +78,8 @@ class QuantileDisplay(Display):
             Drawn as points.
         feature : int or str, default=0
             Position or name of the feature.
-        ax : matplotlib.axes.Axes, optional
         **style
-            For `matplotlib.axes.Axes.fill_between`.
+            As for `plot`: ``ax``, and how the bands look.
         """
         fitted(estimator, "quantiles_", "a QuantileRegressor or QuantileRegressorCV")
         names = getattr(estimator, "feature_names_in_", None)
@@ -94,7 +92,7 @@ class QuantileDisplay(Display):
         name = f"x{column}" if names is None else str(names[column])
         order = np.argsort(estimator.quantiles_)
         made = cls(grid[:, column], scores[:, order], estimator.quantiles_[order], name)
-        made.plot(ax=ax, **style)
+        made.plot(**style)
         if y is not None:
             made.ax_.scatter(table[:, column], y, s=6, color="0.3", alpha=0.5, zorder=1)
         return made
@@ -280,14 +278,7 @@ class CoverageDisplay(Display):
 
     @classmethod
     def from_estimator(
-        cls,
-        estimator: Any,
-        X: Any,
-        y: ArrayLike,
-        *,
-        level: float = 0.95,
-        ax: Any = None,
-        **style: Any,
+        cls, estimator: Any, X: Any, y: ArrayLike, *, level: float = 0.95, **style: Any
     ) -> CoverageDisplay:
         """Draw how often the quantiles of a fitted model hold on data, best not those of the fit.
 
@@ -297,12 +288,11 @@ class CoverageDisplay(Display):
         X, y : array-like
         level : float, default=0.95
             Probability that the band at each level holds a right model's share.
-        ax : matplotlib.axes.Axes, optional
         **style
-            For `matplotlib.axes.Axes.plot`.
+            As for `plot`: ``ax``, and how the points look.
         """
         levels = fitted(estimator, "quantiles_", "a QuantileRegressor or QuantileRegressorCV")
-        return cls.from_predictions(y, estimator.predict(X), levels, level=level, ax=ax, **style)
+        return cls.from_predictions(y, estimator.predict(X), levels, level=level, **style)
 
     @classmethod
     def from_predictions(
@@ -312,7 +302,6 @@ class CoverageDisplay(Display):
         quantiles: ArrayLike,
         *,
         level: float = 0.95,
-        ax: Any = None,
         **style: Any,
     ) -> CoverageDisplay:
         """Draw how often predicted quantiles hold.
@@ -325,9 +314,8 @@ class CoverageDisplay(Display):
             Levels of the columns of the predictions.
         level : float, default=0.95
             Probability that the band at each level holds a right model's share.
-        ax : matplotlib.axes.Axes, optional
         **style
-            For `matplotlib.axes.Axes.plot`.
+            As for `plot`: ``ax``, and how the points look.
         """
         targets = np.asarray(y, dtype=np.float64)
         levels = np.atleast_1d(np.asarray(quantiles, dtype=np.float64))
@@ -340,7 +328,7 @@ class CoverageDisplay(Display):
         # A target on the plane counts as below it; predictions are rounded.
         slack = 1e-9 * max(float(np.abs(targets).max()), 1e-300)
         observed = np.mean(targets[:, None] <= table[:, order] + slack, axis=0)
-        return cls(levels[order], observed, targets.size, level).plot(ax=ax, **style)
+        return cls(levels[order], observed, targets.size, level).plot(**style)
 
     def _draw(self, ax: Any, **style: Any) -> None:
         ax.plot([0, 1], [0, 1], color="0.6", linewidth=0.8)

@@ -101,7 +101,6 @@ class LossDisplay(Display):
         *,
         span: tuple[float, float] | None = None,
         labels: Sequence[str] | None = None,
-        ax: Any = None,
         **style: Any,
     ) -> LossDisplay:
         """Draw losses.
@@ -113,9 +112,8 @@ class LossDisplay(Display):
             Ends of the horizontal axis; a little more than all knots by default.
         labels : sequence of str, optional
             Legend entries; what the losses are by default.
-        ax : matplotlib.axes.Axes, optional
         **style
-            For `matplotlib.axes.Axes.plot`.
+            As for `plot`: ``ax``, and how lines look.
         """
         if isinstance(losses, Mapping):
             labels, losses = list(losses), list(losses.values())
@@ -128,18 +126,17 @@ class LossDisplay(Display):
             knots = np.concatenate([one.curve.knots for one in listed])
             room = max(1.0, 0.5 * float(np.ptp(knots)))
             span = (float(knots.min()) - 2 * room, float(knots.max()) + 2 * room)
-        return cls(listed, span, labels).plot(ax=ax, **style)
+        return cls(listed, span, labels).plot(**style)
 
     @classmethod
-    def from_estimator(cls, estimator: Any, *, ax: Any = None, **style: Any) -> LossDisplay:
+    def from_estimator(cls, estimator: Any, **style: Any) -> LossDisplay:
         """Draw the loss of an estimator, one curve per quantile for quantile regressions."""
-        if hasattr(estimator, "quantiles_"):
-            listed = [estimator._loss(level) for level in estimator.quantiles_]
-            return cls.from_losses(listed, ax=ax, **style)
         used = getattr(estimator, "loss_", None)  # widths relative to the data are known by now
-        if used is None:
+        if hasattr(estimator, "quantiles_"):
+            used = [estimator._loss(level) for level in estimator.quantiles_]
+        elif used is None:
             used = get(estimator.loss, **(estimator.loss_params or {}))
-        return cls.from_losses(used, ax=ax, **style)
+        return cls.from_losses(used, **style)
 
     def _draw(self, ax: Any, **style: Any) -> None:
         self.lines_ = []
@@ -185,13 +182,7 @@ class ConvergenceDisplay(Display):
 
     @classmethod
     def from_solution(
-        cls,
-        solution: Solution,
-        *,
-        label: str | None = None,
-        ax: Any = None,
-        against: str = "seconds",
-        **style: Any,
+        cls, solution: Solution, *, label: str | None = None, **style: Any
     ) -> ConvergenceDisplay:
         """Draw the history of one solution.
 
@@ -200,23 +191,15 @@ class ConvergenceDisplay(Display):
         solution : Solution
         label : str, optional
             Legend entry; the name of the solver by default.
-        ax : matplotlib.axes.Axes, optional
-        against : {"seconds", "n_iter"}, default="seconds"
         **style
-            For `matplotlib.axes.Axes.plot`.
+            As for `plot`: ``ax``, ``against``, and how lines look.
         """
         name = solution.solver if label is None else label
-        return cls([solution.history], [name]).plot(ax=ax, against=against, **style)
+        return cls([solution.history], [name]).plot(**style)
 
     @classmethod
     def from_estimator(
-        cls,
-        estimator: Any,
-        *,
-        labels: Sequence[str] | None = None,
-        ax: Any = None,
-        against: str = "seconds",
-        **style: Any,
+        cls, estimator: Any, *, labels: Sequence[str] | None = None, **style: Any
     ) -> ConvergenceDisplay:
         """Draw the histories of the problems behind a fitted estimator.
 
@@ -225,18 +208,15 @@ class ConvergenceDisplay(Display):
         estimator : fitted estimator
         labels : sequence of str, optional
             Legend entries, one per problem.
-        ax : matplotlib.axes.Axes, optional
-        against : {"seconds", "n_iter"}, default="seconds"
         **style
-            For `matplotlib.axes.Axes.plot`.
+            As for `plot`: ``ax``, ``against``, and how lines look.
         """
         found = fitted(estimator, "solution_", "one of rectiline's estimators")
         if isinstance(found, Solution):
             solved, names = [found], [found.solver]
         else:
             solved, names = found, [f"problem {k}: {one.solver}" for k, one in enumerate(found, 1)]
-        made = cls([one.history for one in solved], labels or names)
-        return made.plot(ax=ax, against=against, **style)
+        return cls([one.history for one in solved], labels or names).plot(**style)
 
     def _draw(self, ax: Any, against: str = "seconds", **style: Any) -> None:
         if against not in ("seconds", "n_iter"):
@@ -303,16 +283,13 @@ class PathDisplay(Display):
         *,
         feature_names: Sequence[str] | None = None,
         chosen: float | None = None,
-        ax: Any = None,
         **style: Any,
     ) -> PathDisplay:
         """Draw a path; the parameters are those of the class and of `plot`."""
-        return cls(path, feature_names, chosen).plot(ax=ax, **style)
+        return cls(path, feature_names, chosen).plot(**style)
 
     @classmethod
-    def from_estimator(
-        cls, estimator: Any, *, problem: int = 0, ax: Any = None, **style: Any
-    ) -> PathDisplay:
+    def from_estimator(cls, estimator: Any, *, problem: int = 0, **style: Any) -> PathDisplay:
         """Draw ``path_`` of a fitted CV estimator and mark the chosen strength.
 
         Parameters
@@ -320,9 +297,8 @@ class PathDisplay(Display):
         estimator : fitted PLQClassifierCV, PLQRegressorCV or QuantileRegressorCV
         problem : int, default=0
             Which problem, where there are several classes, outputs or quantiles.
-        ax : matplotlib.axes.Axes, optional
         **style
-            For `matplotlib.axes.Axes.plot`.
+            As for `plot`: ``ax``, and how lines look.
         """
         paths = fitted(estimator, "path_", "one that chooses a strength, such as PLQRegressorCV")
         path = paths if isinstance(paths, Path) else paths[problem]
@@ -330,7 +306,7 @@ class PathDisplay(Display):
         best = estimator.C_ if hasattr(estimator, "C_") else estimator.alpha_
         place = min(int(np.argmin(np.abs(np.log(values / best)))), len(path) - 1)
         names = getattr(estimator, "feature_names_in_", None)
-        return cls(path, names, float(path.strengths[place])).plot(ax=ax, **style)
+        return cls(path, names, float(path.strengths[place])).plot(**style)
 
     def _draw(self, ax: Any, **style: Any) -> None:
         coefs = self.path.coefs
