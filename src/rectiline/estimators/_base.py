@@ -132,9 +132,8 @@ class BaseLinear(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]
         self.solver_ = self._one_or_all(s.solver for s in solutions)
         self.status_ = self._one_or_all(str(s.status) for s in solutions)
         self.solution_ = self._one_or_all(solutions)
-        iterations = [max(int(s.n_iter), 1) for s in solutions]
-        is_single = self._is_single(len(iterations))
-        self.n_iter_ = iterations[0] if is_single else np.array(iterations)
+        iterations = self._one_or_all(max(int(s.n_iter), 1) for s in solutions)
+        self.n_iter_ = iterations if isinstance(iterations, int) else np.array(iterations)
 
     # ---- what a fitted model shows and keeps ----------------------------------------------------
 
@@ -191,8 +190,7 @@ class BaseLinear(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]
             A tuple if the fit consists of several problems.
         """
         model = copy.copy(self)
-        data = model._read(X, y, sample_weight, **fit_params)
-        problems = model._problems(data)
+        problems = model._problems(model._read(X, y, sample_weight, **fit_params))
         return model._one_or_all(problems)
 
     def verify(
@@ -299,15 +297,13 @@ class BaseLinear(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]
         again = proofs.proved_again(self, "report", X, y, sample_weight, **fit_params)
         table: Any = getattr(self, "summary_", None)
         if inference is not None:
-            model: Any = self
-            table = model.summary(X, y, inference, sample_weight=sample_weight)
+            table = self.summary(X, y, inference, sample_weight=sample_weight)
         shown = self._shown(again)
         targets, prediction = self._scored(again.data, X, y)
         titles = list(map(str, self._coef_titles()))
         count = len(shown.problems)
         facts = {"model": " ".join(repr(self).split())}
-        names = own_names(y)
-        if names is not None:
+        if (names := own_names(y)) is not None:
             facts["target"] = ", ".join(names)
         write_report(
             path,

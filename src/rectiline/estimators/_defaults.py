@@ -26,7 +26,7 @@ from sklearn.utils.sparsefuncs import mean_variance_axis
 from rectiline._typing import Vector
 from rectiline.estimators._parameters import make_loss
 from rectiline.losses import Absolute, EpsilonInsensitive, Huber, Loss, SquaredEpsilonInsensitive
-from rectiline.penalties import ElasticNet, Penalty, Ridge
+from rectiline.penalties import ElasticNet, Penalty
 from rectiline.problems.intercepts import best_intercept
 
 _LEAST_C, _LARGEST_C = 1e-150, 1e150
@@ -76,15 +76,6 @@ def width_of(losses: list[Loss]) -> tuple[str, Vector] | None:
     if relative is None:
         return None
     return relative.parameter, np.array([getattr(one, relative.parameter) for one in losses])
-
-
-def first_fit(scale: float, spreads: Vector) -> tuple[Loss, Penalty | None]:
-    """Return loss and penalty of the fit whose residuals give the scale.
-
-    `scale` is that of the targets. The penalty is divided by the C of the formula above.
-    """
-    loss = Absolute()
-    return loss, Ridge(1.0 / auto_C(Ridge(1.0), loss, scale, spreads))
 
 
 def in_unit(penalty: Penalty | None, scale: float) -> Penalty | None:
@@ -164,6 +155,7 @@ def robust_scale(residuals: Vector, weight: Vector) -> float:
     return scale if 0.0 < scale < np.inf else 1.0
 
 
+@np.errstate(over="ignore", under="ignore", invalid="ignore")
 def column_spreads(X: Any, weight: Vector, *, centred: bool) -> Vector:
     """Return the weighted standard deviation of each column, exactly 0 for constant columns.
 
@@ -171,11 +163,6 @@ def column_spreads(X: Any, weight: Vector, *, centred: bool) -> Vector:
     """
     share = weight / weight.max()  # so that their sum cannot overflow
     share /= share.sum()
-    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-        return _spreads(X, share, centred)
-
-
-def _spreads(X: Any, share: Vector, centred: bool) -> Vector:
     if sp.issparse(X):
         mean, variance = mean_variance_axis(X, axis=0, weights=share.astype(X.dtype))
         mean, variance = np.asarray(mean, np.float64), np.asarray(variance, np.float64)

@@ -15,7 +15,6 @@ from sklearn.base import RegressorMixin
 from sklearn.utils._param_validation import StrOptions
 
 from rectiline import rows as row_sources
-from rectiline._numbers import checked_share
 from rectiline._polling import Clock
 from rectiline._typing import Vector
 from rectiline.estimators._check import as_numpy, column_names, like
@@ -244,9 +243,18 @@ class QuantileRegressor(RegressorMixin, InferenceMixin, LinearFitMixin[np.float6
         ndarray of shape (n_samples, 2)
             Lower and upper ends.
         """
+        from rectiline.inference import central_pair
+
         quantiles = as_numpy(self.predict(X))
-        low, high = _central_pair(self.quantiles_, coverage)
-        return cast(NDArray[np.float64], like(np.sort(quantiles[:, [low, high]], axis=1), X))
+        pair = central_pair(self.quantiles_, coverage)
+        if pair is None:
+            shown = ", ".join(f"{level:g}" for level in np.sort(self.quantiles_))
+            raise ValueError(
+                f"coverage={coverage!r} needs the quantiles {0.5 - 0.5 * coverage:g} and "
+                f"{0.5 + 0.5 * coverage:g}; fitted are {shown}. DistributionRegressor has "
+                "intervals of any coverage."
+            )
+        return cast(NDArray[np.float64], like(np.sort(quantiles[:, pair], axis=1), X))
 
     def pinball_score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Return the share of the loss that the model explains, averaged over the quantiles.
@@ -373,20 +381,3 @@ def _checked_levels(quantile: Any) -> Vector:
     if np.unique(levels).size < levels.size:
         raise ValueError(f"quantile={quantile!r}: holds a quantile twice.")
     return levels
-
-
-def _central_pair(levels: Vector, coverage: float) -> tuple[int, int]:
-    """Return the positions of the quantiles that bound a central interval."""
-    checked_share("coverage", coverage)
-    found = []
-    for wanted in (0.5 - 0.5 * coverage, 0.5 + 0.5 * coverage):
-        near = np.flatnonzero(np.abs(levels - wanted) <= 1e-9)
-        if not near.size:
-            shown = ", ".join(f"{level:g}" for level in np.sort(levels))
-            raise ValueError(
-                f"coverage={coverage!r} needs the quantiles {0.5 - 0.5 * coverage:g} and "
-                f"{0.5 + 0.5 * coverage:g}; fitted are {shown}. DistributionRegressor has "
-                "intervals of any coverage."
-            )
-        found.append(int(near[0]))
-    return found[0], found[1]

@@ -26,7 +26,8 @@ from rectiline.estimators._run import RunOptions, solve_all
 from rectiline.estimators._search import SearchMixin
 from rectiline.estimators._tasks import FitData, Task
 from rectiline.exceptions import ConvergenceWarning
-from rectiline.losses import Loss
+from rectiline.losses import Absolute, Loss
+from rectiline.penalties import Ridge
 from rectiline.solvers import Solution
 
 _SCALE_FIT_SHARE = 0.1  # of the time limit, for the fit that finds the scale of the residuals
@@ -157,11 +158,12 @@ class PLQRegressor(
 
     def _residual_scales(self, data: FitData, columns: list[Vector], spreads: Vector) -> Vector:
         """Return the robust scale of the residuals of each output, from a first fit."""
-        weight, design = data.weight, data.design
+        weight, design, loss = data.weight, data.design, Absolute()
         problems = []
         for y in columns:
             middle = defaults.weighted_median(y, weight) if self.fit_intercept else 0.0
-            loss, penalty = defaults.first_fit(defaults.robust_scale(y - middle, weight), spreads)
+            scale = defaults.robust_scale(y - middle, weight)
+            penalty = Ridge(1.0 / defaults.auto_C(Ridge(1.0), loss, scale, spreads))
             problems.append(self._problem(data, Task(loss, y), penalty))
         limit = None if self.time_limit is None else _SCALE_FIT_SHARE * self.time_limit
         seed = seed_of(self.random_state)

@@ -147,7 +147,13 @@ def with_class_tasks(
     weighted = class_weights(class_weight, classes, places, weight)
     pairs = _class_pairs(classes.size, multi_class)
     if data.rows is None:
-        tasks = [_two_class_task(loss, places, *pair, C) for pair in pairs]
+        tasks = []
+        for positive, negative in pairs:
+            samples, own = None, places
+            if negative is not None and classes.size > 2:
+                samples = np.flatnonzero((places == positive) | (places == negative))
+                own = places[samples]
+            tasks.append(Task(loss, np.where(own == positive, 1.0, -1.0), samples, C))
         return replace(data, tasks=tasks, classes=classes, places=places, loss_weight=weighted)
     labels, known = tuple(classes.tolist()), places >= 0
     factors = tuple((weighted[known] / weight[known]).tolist())
@@ -155,16 +161,6 @@ def with_class_tasks(
     if loss.of == "margin" and class_weight is None and y.size == 2:
         encodings = [Encoding("margin", labels)]
     return replace(data, tasks=[Task(loss, one, C=C) for one in encodings], classes=classes)
-
-
-def _two_class_task(
-    loss: Loss, places: Indices, positive: int, negative: int | None, C: float
-) -> Task:
-    samples = None
-    if negative is not None and places.max() > 1:
-        samples = np.flatnonzero((places == positive) | (places == negative))
-        places = places[samples]
-    return Task(loss, np.where(places == positive, 1.0, -1.0), samples, C)
 
 
 def _class_pairs(n_classes: int, multi_class: str) -> list[tuple[int, int | None]]:

@@ -10,6 +10,7 @@ from rectiline.inference._conformal import (
     conformal,
     cross_conformal,
 )
+from rectiline.inference._conformal import central_pair as central_pair
 from rectiline.inference._covariance import covariance
 from rectiline.inference._densities import bofinger, hall_sheather
 from rectiline.inference._hypotheses import HypothesisTest, equal_slopes, rank_test, wald_test

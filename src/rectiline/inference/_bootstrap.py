@@ -13,6 +13,7 @@ import copy
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from numbers import Integral
 from typing import Any
 
@@ -29,7 +30,7 @@ from rectiline.inference._bootstrap_quantile import (
 )
 from rectiline.inference._fit import Fit, Options, Parts
 from rectiline.inference._kinds import checked_groups
-from rectiline.inference._read_fit import read_fit
+from rectiline.inference._read_fit import read_fit, with_intercepts
 from rectiline.paths import in_threads
 
 _MOST_WEIGHTS_AT_ONCE = 600_000  # of the weights that are drawn at once: they stay in the cache
@@ -93,21 +94,16 @@ def bootstrap(
     ((500, 2), True)
     """
     fit = read_fit(model, X, y, sample_weight, weights_are, penalised=True)
-    options = Options(
-        groups=groups,
-        method=method,
-        n_boot=n_boot,
-        random_state=random_state,
-        n_jobs=n_jobs,
-        callback=callback,
-    )
-    made = replicates(fit, options)
+    run = {"random_state": random_state, "n_jobs": n_jobs, "callback": callback}
+    made = replicates(fit, Options(groups, method=method, n_boot=n_boot, **run))
     return made if np.ndim(model.coef_) == 2 and fit.levels is not None else made[:, 0]
 
 
 def replicates(fit: Fit, options: Options) -> Matrix:
     """Return the replicates as (n_boot, m, p)."""
-    count = _checked_count(options.n_boot)
+    count = options.n_boot
+    if not isinstance(count, Integral) or isinstance(count, bool) or count < 2:
+        raise ValueError(f"n_boot={count!r}: must be a whole number of at least 2.")
     if options.callback is not None and not callable(options.callback):
         raise TypeError(f"callback must be callable or None; got {options.callback!r}.")
     if options.method not in METHODS:
@@ -132,7 +128,7 @@ def replicates(fit: Fit, options: Options) -> Matrix:
         )
     else:
         counts = (fit.weight > 0).astype(np.float64) if fit.has_probabilities else fit.weight
-        solve = _refits(fit, Resampling(options.method, counts, labels))
+        solve = partial(_refits, fit, Resampling(options.method, counts, labels))
     seeds = replicate_seeds(options.random_state, count)
     most = _MOST_WEIGHTS_IN_A_PASS if fit.rows.in_blocks else _MOST_WEIGHTS_AT_ONCE
     size = int(np.clip(most // fit.rows.n, 1, _MOST_REPLICATES_AT_ONCE))
@@ -159,24 +155,15 @@ def _run(solve: Callable[[Any], Matrix], chunks: list[Any], count: int, options:
     return np.concatenate([made for made in found if made is not None])
 
 
-def _refits(fit: Fit, resampling: Resampling) -> Callable[[Any], Matrix]:
-    """Return how to fit the model again under the weights of replicates."""
-
-    def solve(seeds: Any) -> Matrix:
-        factor = fit.weight if fit.has_probabilities else 1.0
-        return np.array([_refit(fit, factor * resampling.draw(seed)) for seed in seeds])
-
-    return solve
-
-
-def _refit(fit: Fit, weight: Vector) -> Matrix:
-    again = copy.copy(fit.model)  # it starts from the solution of the fit
-    again.warm_start, again.callback, again.verbose = True, None, 0
-    again.fit(*fit.given, sample_weight=weight)
-    coef = np.atleast_2d(again.coef_)
-    if fit.rows.constant:
-        coef = np.column_stack([np.atleast_1d(again.intercept_), coef])
-    return np.asarray(coef)
+def _refits(fit: Fit, resampling: Resampling, seeds: Any) -> Matrix:
+    """Return the coefficients of the model when it is fitted again under drawn weights."""
+    factor, made = fit.weight if fit.has_probabilities else 1.0, []
+    for seed in seeds:
+        again = copy.copy(fit.model)  # it starts from the solution of the fit
+        again.warm_start, again.callback, again.verbose = True, None, 0
+        again.fit(*fit.given, sample_weight=factor * resampling.draw(seed))
+        made.append(with_intercepts(again))
+    return np.array(made)
 
 
 def bootstrap_parts(fit: Fit, options: Options) -> Parts:
@@ -198,12 +185,6 @@ def bootstrap_parts(fit: Fit, options: Options) -> Parts:
         note += "; without the bias of the penalty or constraint"
     breads = np.tile(np.eye(fit.p), (fit.m, 1, 1))
     return Parts(breads, V.transpose(0, 2, 1, 3), max(df, 1.0), (note,) * fit.m)
-
-
-def _checked_count(n_boot: Any) -> int:
-    if not isinstance(n_boot, Integral) or isinstance(n_boot, bool) or n_boot < 2:
-        raise ValueError(f"n_boot={n_boot!r}: must be a whole number of at least 2.")
-    return int(n_boot)
 
 
 # ---- bands around several quantiles that hold at all levels at once (sup-t) ----

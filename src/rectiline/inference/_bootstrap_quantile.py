@@ -120,14 +120,14 @@ class QuantileReplicates:
         """Return samples near the plane, for the wild bootstrap by the nearer of two places."""
         if not self.wild:
             return NearRows.of(self.fit, k, count)
-        level = float(self.fit.taus[k])
+        level = float(self.fit.levels[k])
         return NearRows.of(self.fit, k, count, 2.0 * min(level, 1.0 - level) * self._sizes[k])
 
     def _family(self, k: int) -> Family:
         fit, distance = self.fit, 1.2 * (np.sqrt(self.fit.p) + 1.5)
         if self.wild:
             distance *= np.sqrt(2.0)
-        count = useful_count(fit, float(self.fit.taus[k]), float(distance))
+        count = useful_count(fit, float(self.fit.levels[k]), float(distance))
         if self.wild:
             near = self._near(k, count)
             return near, near.first
@@ -147,7 +147,7 @@ class QuantileReplicates:
         """Return the weights of one replicate; for "wild" which samples lie above the plane."""
         if self.wild:
             draws = np.random.default_rng(seed).random(self.fit.rows.n)
-            return (draws < 1.0 - float(self.fit.taus[k])).astype(np.float64)
+            return (draws < 1.0 - float(self.fit.levels[k])).astype(np.float64)
         if self.method == "wild":
             return self.fit.weight
         return Resampling(self.method, self.fit.weight, self.labels).draw(seed)
@@ -184,7 +184,11 @@ class QuantileReplicates:
 
     def _targets(self, k: int, near: NearRows, above: Vector) -> Vector:
         """Return the targets of the kept samples in a wild replicate."""
-        level, up, size = float(self.fit.taus[k]), above[near.index] > 0, self._sizes[k][near.index]
+        level, up, size = (
+            float(self.fit.levels[k]),
+            above[near.index] > 0,
+            self._sizes[k][near.index],
+        )
         residual = np.where(up, 2.0 * (1.0 - level), -2.0 * level) * size
         return near.targets + residual - 2.0 * min(level, 1.0 - level) * size
 
@@ -221,8 +225,7 @@ def _left_out_sizes(fit: Fit, k: int) -> Vector:
     ``level - 1`` and ``level``, and s is the sparsity: the small-sample correction of Feng, He and
     Hu (2011).
     """
-    assert fit.multipliers is not None
-    level, curve = float(fit.taus[k]), fit.losses[k].curve
+    level, curve = float(fit.levels[k]), fit.losses[k].curve
     residual = fit.arguments[k]
     h = bandwidth("hall-sheather", level, fit.n)
     if kernel_width(residual, fit.weight, level, h, interpolate=False) == 0.0:

@@ -18,6 +18,14 @@ from rectiline._typing import Matrix, Vector
 from rectiline.paths import in_threads
 
 
+def central_pair(levels: Vector, coverage: float) -> tuple[int, int] | None:
+    """Return the positions of the levels that bound a central interval, if both are there."""
+    checked_share("coverage", coverage)
+    wanted = (0.5 - 0.5 * coverage, 0.5 + 0.5 * coverage)
+    near = [np.flatnonzero(np.abs(levels - one) <= 1e-9) for one in wanted]
+    return (int(near[0][0]), int(near[1][0])) if near[0].size and near[1].size else None
+
+
 def pair_of_levels(model: Any, coverage: float) -> tuple[int, int]:
     """Return which columns of a prediction bound the interval.
 
@@ -25,11 +33,7 @@ def pair_of_levels(model: Any, coverage: float) -> tuple[int, int]:
     model with one column is its own lower and upper bound.
     """
     levels = np.atleast_1d(getattr(model, "quantiles_", np.array([0.5])))
-    wanted = (0.5 - 0.5 * coverage, 0.5 + 0.5 * coverage)
-    near = [np.flatnonzero(np.abs(levels - one) <= 1e-9) for one in wanted]
-    if near[0].size and near[1].size:
-        return int(near[0][0]), int(near[1][0])
-    return int(np.argmin(levels)), int(np.argmax(levels))
+    return central_pair(levels, coverage) or (int(np.argmin(levels)), int(np.argmax(levels)))
 
 
 def band(model: Any, X: Any, pair: tuple[int, int]) -> Matrix:
@@ -176,9 +180,8 @@ def conformal(
     0.89
     """
     check_is_fitted(model)
-    checked_share("coverage", coverage)
-    y = column_or_1d(y_cal).astype(np.float64)
     pair = pair_of_levels(model, coverage)
+    y = column_or_1d(y_cal).astype(np.float64)
     ends = band(model, X_cal, pair)
     check_consistent_length(ends, y)
     scores = side_scores(ends, y, symmetric)

@@ -61,10 +61,10 @@ class Fit:
     targets: Vector
     weight: Vector
     coef: Matrix
-    levels: Vector | None
+    levels: Any
     losses: tuple[Loss, ...]
     names: tuple[str, ...]
-    multipliers: Matrix | None
+    multipliers: Any
     gap: float
     model: Any
     given: tuple[Any, Any]
@@ -76,12 +76,6 @@ class Fit:
     def m(self) -> int:
         """Number of levels."""
         return len(self.losses)
-
-    @property
-    def taus(self) -> Vector:
-        """The levels of a fit of quantiles."""
-        assert self.levels is not None
-        return self.levels
 
     @property
     def p(self) -> int:
@@ -208,7 +202,6 @@ class Fit:
 
     def _inside(self, k: int, low: Vector, high: Vector) -> NDArray[np.bool_]:
         """Whether each multiplier of the k-th level lies strictly inside its range."""
-        assert self.multipliers is not None
         slope = self.multipliers[k]
         own = -slope if self.losses[k].of == "residual" else self.targets * slope
         margin = _INSIDE_RANGE_SHARE * (high - low)

@@ -263,7 +263,7 @@ def rank_test(
     if tested.min() < first:
         raise ValueError("rank_test: the intercept cannot be left out; name columns of X.")
     others = np.setdiff1d(np.arange(fit.p), tested)
-    level = float(fit.taus[0])
+    level = float(fit.levels[0])
     left: Any = fit.rows.X[:, others[first:] - first]
     if not left.shape[1]:  # a constant alone: a column of zeros changes nothing
         left = np.zeros((fit.rows.n, 1))

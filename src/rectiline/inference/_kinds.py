@@ -44,7 +44,7 @@ def quantile_parts(fit: Fit, kind: str, options: Options) -> Parts:
     """Return the parts of kinds "iid", "nid" and "kernel"."""
     densities, notes = _densities(fit, kind, options)
     breads = [fit.rows.gram(fit.weight * one) for one in densities]
-    share = np.minimum.outer(fit.taus, fit.taus) - np.outer(fit.taus, fit.taus)
+    share = np.minimum.outer(fit.levels, fit.levels) - np.outer(fit.levels, fit.levels)
     return Parts(np.array(breads), share[:, :, None, None] * fit.gram, fit.n - fit.p, notes)
 
 
@@ -85,7 +85,7 @@ def _densities(fit: Fit, kind: str, options: Options) -> tuple[Matrix, tuple[str
 
 
 def _bandwidths(fit: Fit, options: Options) -> Vector:
-    return np.array([bandwidth(options.bandwidth, level, fit.n) for level in fit.taus])
+    return np.array([bandwidth(options.bandwidth, level, fit.n) for level in fit.levels])
 
 
 def _one_density(fit: Fit, k: int, h: float, options: Options) -> tuple[Vector, str]:
@@ -95,7 +95,7 @@ def _one_density(fit: Fit, k: int, h: float, options: Options) -> tuple[Vector, 
             f"sparsity={options.sparsity!r}: must be 'order' (order statistics, as R) or a kernel, "
             f"one of {sorted(KERNELS)} (as Stata)."
         )
-    residual, level, unique = fit.settled[k], fit.taus[k], True
+    residual, level, unique = fit.settled[k], fit.levels[k], True
     if options.sparsity == "order":
         sparsity, unique = order_sparsity(residual, fit.weight, fit.p, h)
     else:
@@ -106,13 +106,13 @@ def _one_density(fit: Fit, k: int, h: float, options: Options) -> tuple[Vector, 
 
 def _gaussian_density(fit: Fit, k: int, h: float, options: Options) -> tuple[Vector, str]:
     """Return a Gaussian kernel on the residuals (Powell's sandwich)."""
-    width = kernel_width(fit.arguments[k], fit.weight, fit.taus[k], h)
+    width = kernel_width(fit.arguments[k], fit.weight, fit.levels[k], h)
     return norm.pdf(fit.arguments[k] / width) / width, f"kernel width {width:.6g}"
 
 
 def _uniform_density(fit: Fit, k: int, h: float, options: Options) -> tuple[Vector, str]:
     """Return a uniform kernel on the residuals, ``1(|u_i| <= c) / (2 c)``."""
-    residual, level = fit.arguments[k], fit.taus[k]
+    residual, level = fit.arguments[k], fit.levels[k]
     step = float(norm.ppf(level + h) - norm.ppf(level - h))
     width = step * median_deviation(residual, fit.weight)
     is_inside = np.abs(residual) <= width
@@ -127,7 +127,7 @@ def difference_densities(fit: Fit, options: Options) -> Matrix:
 
     Where two fitted quantiles cross, the density is set to zero, with a warning.
     """
-    levels = fit.taus
+    levels = fit.levels
     widths = _bandwidths(fit, options)
     wanted = np.unique(np.concatenate([levels - widths, levels + widths]))
     given = fit.unscaled or fit

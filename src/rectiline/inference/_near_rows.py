@@ -95,7 +95,7 @@ class NearRows:
                 return cls.of(fit, k, SAMPLE_GROWTH_FACTOR * count, residual)
             raise ValueError("The rows of X are linearly dependent.")
         return cls(
-            level=float(fit.taus[k]),
+            level=float(fit.levels[k]),
             index=index,
             columns=columns,
             targets=fit.predictions[k][index]

@@ -39,7 +39,7 @@ def rank_intervals(fit: Fit, options: Options, level: float) -> tuple[Matrix, tu
         note = "densities from neighbouring quantiles"
     cut = float(student.ppf(0.5 + 0.5 * level, fit.n - fit.p))
     made = np.empty((fit.m, fit.p, 2))
-    for k, tau in enumerate(fit.taus):
+    for k, tau in enumerate(fit.levels):
         until = cut * np.sqrt(tau * (1.0 - tau) * squares[k])
         made[k] = _Walks(fit, k).intervals(until)
     return made, (note,) * fit.m
@@ -63,7 +63,7 @@ class _Walks:
 
     def __init__(self, fit: Fit, k: int) -> None:
         self.fit, self.k = fit, k
-        self._keep(useful_count(fit, float(fit.taus[k]), _WALK_DEVIATIONS))
+        self._keep(useful_count(fit, float(fit.levels[k]), _WALK_DEVIATIONS))
 
     def _keep(self, count: int) -> None:
         self.near, basis = NearRows.with_basis(self.fit, self.k, count)

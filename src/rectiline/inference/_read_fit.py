@@ -48,14 +48,11 @@ def read_fit(
     if reason is not None and not penalised:
         raise ValueError(f"No valid standard errors: {reason} {_WAYS_OUT}")
     losses, levels, targets = model._inference_terms(y)
-    coef = np.atleast_2d(np.asarray(model.coef_, dtype=np.float64))
-    if model.fit_intercept:
-        coef = np.column_stack([np.atleast_1d(model.intercept_), coef])
     fit = Fit(
         rows=Rows(X, bool(model.fit_intercept)),
         targets=targets,
         weight=weight,
-        coef=coef,
+        coef=with_intercepts(model),
         levels=levels,
         losses=losses,
         names=_names(model),
@@ -100,6 +97,14 @@ def read_fit(
             "again."
         )
     return fit
+
+
+def with_intercepts(model: Any) -> Matrix:
+    """Return one row of coefficients for each level, the intercept first."""
+    coef = np.atleast_2d(np.asarray(model.coef_, dtype=np.float64))
+    if not model.fit_intercept:
+        return coef
+    return np.column_stack([np.atleast_1d(model.intercept_), coef])
 
 
 def _redundant(fit: Fit) -> list[str]:

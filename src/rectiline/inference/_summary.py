@@ -131,7 +131,7 @@ def pseudo_r1(fit: Fit) -> Vector:
 
 def _title(loss: Loss, fit: Fit, k: int) -> str:
     if fit.is_quantile:
-        return f"Quantile regression at {fit.taus[k]:g}"
+        return f"Quantile regression at {fit.levels[k]:g}"
     if isinstance(loss, Expectile):
         return f"Expectile regression at {loss.quantile:g}"
     kind = "Classification" if loss.of == "margin" else "Regression"
