@@ -137,19 +137,14 @@ class InferenceMixin(BaseLinear):
 
     def _fitted_quantiles(
         self, levels: Vector, X: Any, y: Vector, weight: Vector, n_jobs: int | None
-    ) -> tuple[Vector, NDArray[np.float64]]:
-        """Return intercepts and slopes of quantiles on the data of the fit, without a penalty."""
+    ) -> Any:
+        """Return a model of quantiles on the data of the fit, without a penalty."""
         from rectiline.estimators._quantile import QuantileRegressor
 
         data = (X,) if is_source(X) else (X, y, weight)  # rows hold their targets and weights
-        around = QuantileRegressor(
-            quantile=levels.tolist(),
-            alpha=0.0,
-            fit_intercept=self.fit_intercept,
-            tol=self.tol,
-            n_jobs=n_jobs,
-        ).fit(*data)
-        return np.asarray(around.intercept_), np.asarray(around.coef_)
+        same = {"fit_intercept": self.fit_intercept, "tol": self.tol}
+        around = QuantileRegressor(quantile=levels.tolist(), alpha=0.0, n_jobs=n_jobs, **same)
+        return around.fit(*data)
 
     def _inference_data(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
         """Check the data of the fit, given again; nothing on the estimator changes."""

@@ -6,22 +6,20 @@ import re
 import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse as sp
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 
 from rectiline._optional import optional
+from rectiline.backends import TableEncoder
 from rectiline.constraints import Constraint, LinearInequality
-from rectiline.formulas._effects import Effects
+from rectiline.formulas._effects import Categories, effect_table, read_effects
+from rectiline.formulas._model import FormulaModel
 from rectiline.formulas._splines import Spline, bs, smooth, total_variation
 from rectiline.penalties import Columnwise
-
-if TYPE_CHECKING:
-    from rectiline.formulas._model import FormulaModel
-
 
 _MAKERS: dict[str, Callable[..., Spline]] = {"bs": bs, "s": smooth, "tv": total_variation}
 _DENSE_ENTRY_SHARE = 0.2  # share of nonzero entries from which on X is a dense table
@@ -120,7 +118,12 @@ def formula(
     if not len(table):
         raise ValueError(f"formula {text!r}: no row of data is without a missing value.")
     matrix = _matrix(formulaic, parts[0], table)
-    effects = Effects.of(parts[1], table, new_levels) if len(parts) == 2 else None
+    effects, encoder = read_effects(parts[1] if len(parts) == 2 else (), table), None
+    if effects:
+        categories = effect_table(effects, table)
+        encoder = TableEncoder.learn(
+            categories, fixed_effects=list(categories.columns), new_levels=new_levels
+        )
     design = FormulaDesign(
         text=text,
         y=_target(formulaic, parsed.lhs, table),
@@ -130,6 +133,7 @@ def formula(
         spec=matrix.model_spec,
         kept=[j for j, name in enumerate(matrix.model_spec.column_names) if name != "Intercept"],
         effects=effects,
+        encoder=encoder,
         variables=frozenset(variables),
         **{name: one[kept].to_numpy() for name, one in beside.items()},
     )
@@ -244,8 +248,10 @@ class FormulaDesign:
         Specification of the terms, of the package formulaic.
     kept : list of int
         Which columns of its matrix are in X.
-    effects : object or None
-        The categories behind ``|``.
+    effects : tuple of tuple of str
+        The categories behind ``|``, each by its columns of data.
+    encoder : TableEncoder or None
+        How they become columns of X, if there are any.
     is_dense : bool
         Whether X is a table with names.
     variables : frozenset of str
@@ -261,7 +267,8 @@ class FormulaDesign:
     table: Any
     spec: Any
     kept: list[int]
-    effects: Effects | None
+    effects: Categories
+    encoder: TableEncoder | None
     variables: frozenset[str]
     X: Any = None
     is_dense: bool = True
@@ -274,18 +281,18 @@ class FormulaDesign:
     def names(self) -> tuple[str, ...]:
         """Names of the columns of X."""
         terms = [str(self.spec.column_names[j]) for j in self.kept]
-        return (*terms, *([] if self.effects is None else self.effects.encoder.names))
+        return (*terms, *([] if self.encoder is None else self.encoder.names))
 
     @property
     def n_effects(self) -> int:
         """How many columns, the last ones, are effects behind ``|``."""
-        return 0 if self.effects is None else self.effects.encoder.n_effects
+        return 0 if self.encoder is None else self.encoder.n_effects
 
     def _columns(self, matrix: Any, table: Any) -> sp.csr_array:
         """Return the columns of X from the matrix of the terms and the effects of a table."""
         parts = [sp.csc_array(matrix)[:, self.kept]]
-        if self.effects is not None:
-            parts.append(self.effects.on(table))
+        if self.encoder is not None:
+            parts.append(self.encoder.numbers(effect_table(self.effects, table)))
         return sp.csr_array(sp.hstack(parts))
 
     def _finished(self, X: sp.csr_array) -> Any:
@@ -300,9 +307,8 @@ class FormulaDesign:
         """Return X for other data, with the knots and levels of this design."""
         formulaic = optional("formulaic", "Formulas need formulaic")
         table = _as_table(data)
-        named = {str(one) for names in self.spec.term_variables.values() for one in names}
-        if self.effects is not None:
-            named |= {name for names in self.effects.columns for name in names}
+        groups = (*self.spec.term_variables.values(), *self.effects)
+        named = {str(name) for names in groups for name in names}
         for name in sorted(named & self.variables):
             if name not in table.columns:
                 raise ValueError(f"data must have the column {name!r}, which the formula names.")
@@ -354,9 +360,34 @@ class FormulaDesign:
         -------
         FormulaModel
         """
-        from rectiline.formulas._model import fit_design
-
-        return fit_design(self, estimator, fit_params)
+        if not isinstance(estimator, BaseEstimator):
+            raise TypeError(f"estimator must be a scikit-learn estimator; got {estimator!r}.")
+        model: Any = clone(estimator)
+        known, kind = model.get_params(deep=False), type(model).__name__
+        if "fit_intercept" in known:
+            model.set_params(fit_intercept=self.has_intercept)
+        if self.penalty is not None:
+            if "penalty" not in known:
+                raise ValueError(
+                    f"{self.text!r} has smooth terms, but {kind} takes no penalty; "
+                    "use PLQRegressor, PLQClassifier, QuantileRegressor or their searches."
+                )
+            model.set_params(penalty=self.penalty)
+        if self.constraints:
+            if "constraints" not in known:
+                raise ValueError(
+                    f"{self.text!r} asks for splines with a shape, but {kind} takes "
+                    "no constraints; use PLQRegressor, PLQClassifier or QuantileRegressor."
+                )
+            given = known["constraints"]
+            listed = isinstance(given, (list, tuple))
+            own = () if given is None else tuple(given) if listed else (given,)
+            model.set_params(constraints=(*own, *self.constraints))
+        if self.weights is not None:
+            fit_params = {"sample_weight": self.weights} | fit_params
+        if not self.is_dense:  # a sparse matrix has no names of its own
+            model._sparse_names = np.array(self.names, dtype=object)
+        return FormulaModel(self, model.fit(self.X, self.y, **fit_params), fit_params)
 
     def __repr__(self) -> str:
         shape = f"{self.X.shape[0]} x {self.X.shape[1]}"

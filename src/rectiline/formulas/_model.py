@@ -5,15 +5,16 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import stats
-from sklearn.base import BaseEstimator, clone
 
 from rectiline import inference
 from rectiline._typing import Matrix, Vector
-from rectiline.formulas._design import FormulaDesign
+
+if TYPE_CHECKING:
+    from rectiline.formulas._design import FormulaDesign
 
 _PASS_GROUPS_ON = ("conf_int", "equal_slopes", "summary", "wald_test")  # among their options
 
@@ -192,35 +193,3 @@ class FormulaModel:
 def _dense(X: Any, columns: list[int]) -> Matrix:
     part = X.iloc[:, columns].to_numpy() if hasattr(X, "iloc") else X[:, columns].toarray()
     return np.asarray(part, dtype=np.float64)
-
-
-def fit_design(design: FormulaDesign, estimator: Any, fit_params: dict[str, Any]) -> FormulaModel:
-    """Return the fitted model of a design."""
-    if not isinstance(estimator, BaseEstimator):
-        raise TypeError(f"estimator must be a scikit-learn estimator; got {estimator!r}.")
-    model: Any = clone(estimator)
-    known = model.get_params(deep=False)
-    if "fit_intercept" in known:
-        model.set_params(fit_intercept=design.has_intercept)
-    if design.penalty is not None:
-        if "penalty" not in known:
-            raise ValueError(
-                f"{design.text!r} has smooth terms, but {type(model).__name__} takes no penalty; "
-                "use PLQRegressor, PLQClassifier, QuantileRegressor or their searches."
-            )
-        model.set_params(penalty=design.penalty)
-    if design.constraints:
-        if "constraints" not in known:
-            raise ValueError(
-                f"{design.text!r} asks for splines with a shape, but {type(model).__name__} takes "
-                "no constraints; use PLQRegressor, PLQClassifier or QuantileRegressor."
-            )
-        given = known["constraints"]
-        listed = isinstance(given, (list, tuple))
-        own = () if given is None else tuple(given) if listed else (given,)
-        model.set_params(constraints=(*own, *design.constraints))
-    if design.weights is not None:
-        fit_params = {"sample_weight": design.weights} | fit_params
-    if not design.is_dense:  # a sparse matrix has no names of its own
-        model._sparse_names = np.array(design.names, dtype=object)
-    return FormulaModel(design, model.fit(design.X, design.y, **fit_params), fit_params)

@@ -111,24 +111,23 @@ class ConformalIntervals:
         ndarray of shape (n_samples, 2)
             Lower and upper ends; where narrowing makes them cross, both are their mean.
         """
-        ends = band(self.model, X, self.pair)
-        widening = self.widening if self.groups is None else self._per_row(groups, ends.shape[0])
+        ends, widening = band(self.model, X, self.pair), self.widening
+        if self.groups is not None:
+            if groups is None:
+                raise ValueError("groups is needed: the intervals were calibrated for each group.")
+            labels = np.asarray(groups)
+            if labels.shape != ends.shape[:1]:
+                raise ValueError(
+                    f"groups must have one label for each of the {len(ends)} rows of X."
+                )
+            places = np.searchsorted(self.groups, labels).clip(0, self.groups.size - 1)
+            unknown = self.groups[places] != labels
+            if unknown.any():
+                raise ValueError(
+                    f"groups: {labels[unknown][0]!r} was not among the calibration groups."
+                )
+            widening = widening[places]
         return uncrossed(ends + widening * np.array([-1.0, 1.0]))
-
-    def _per_row(self, groups: ArrayLike | None, n: int) -> Matrix:
-        assert self.groups is not None
-        if groups is None:
-            raise ValueError("groups is needed: the intervals were calibrated for each group.")
-        labels = np.asarray(groups)
-        if labels.shape != (n,):
-            raise ValueError(f"groups must have one label for each of the {n} rows of X.")
-        places = np.searchsorted(self.groups, labels).clip(0, self.groups.size - 1)
-        unknown = self.groups[places] != labels
-        if unknown.any():
-            raise ValueError(
-                f"groups: {labels[unknown][0]!r} was not among the calibration groups."
-            )
-        return np.asarray(self.widening[places])
 
 
 def conformal(
@@ -246,16 +245,12 @@ class CrossConformalIntervals:
         return uncrossed(made)
 
     def _ends(self, bands: list[Matrix]) -> Matrix:
-        pairs = list(zip(bands, self.scores, strict=True))
-        lower = np.concatenate([ends[:, :1] - one[:, 0] for ends, one in pairs], axis=1)
-        upper = np.concatenate([ends[:, 1:] + one[:, 1] for ends, one in pairs], axis=1)
-        count = lower.shape[1]
-        return np.column_stack(
-            [
-                np.partition(lower, count - self.rank, axis=1)[:, count - self.rank],
-                np.partition(upper, self.rank - 1, axis=1)[:, self.rank - 1],
-            ]
-        )
+        made, pairs = [], list(zip(bands, self.scores, strict=True))
+        for side, sign in enumerate((-1.0, 1.0)):  # a lower end is minus the upper end of -y
+            moved = [sign * ends[:, [side]] + one[:, side] for ends, one in pairs]
+            ranked = np.partition(np.concatenate(moved, axis=1), self.rank - 1, axis=1)
+            made.append(sign * ranked[:, self.rank - 1])
+        return np.column_stack(made)
 
 
 def cross_conformal(

@@ -112,15 +112,8 @@ class Fit:
             return self
         rows = Rows(self.rows.X, self.rows.constant, self.weight)
         live = (self.weight > 0).astype(np.float64)
-        targets = self.weight * self.targets
-        return replace(
-            self,
-            rows=rows,
-            targets=targets,
-            weight=live,
-            has_probabilities=False,
-            unscaled=self,
-        )
+        scaled = replace(self, rows=rows, targets=self.weight * self.targets, weight=live)
+        return replace(scaled, has_probabilities=False, unscaled=self)
 
     @cached_property
     def predictions(self) -> Matrix:
@@ -130,10 +123,8 @@ class Fit:
     @cached_property
     def arguments(self) -> Matrix:
         """The losses' own arguments, (m, n): residuals, or margins of a classifier."""
-        made = []
-        for loss, z in zip(self.losses, self.predictions, strict=True):
-            made.append(self.targets * z if loss.of == "margin" else self.targets - z)
-        return np.array(made)
+        pairs, y = zip(self.losses, self.predictions, strict=True), self.targets
+        return np.array([y * z if loss.of == "margin" else y - z for loss, z in pairs])
 
     @cached_property
     def gram(self) -> Matrix:

@@ -36,6 +36,7 @@ from rectiline.inference._densities import (
     standard_deviation,
 )
 from rectiline.inference._fit import Fit, Options, Parts
+from rectiline.inference._read_fit import with_intercepts
 
 _SMALLEST_STEP = float(np.finfo(np.float64).eps) ** (2.0 / 3.0)
 
@@ -131,11 +132,8 @@ def difference_densities(fit: Fit, options: Options) -> Matrix:
     widths = _bandwidths(fit, options)
     wanted = np.unique(np.concatenate([levels - widths, levels + widths]))
     given = fit.unscaled or fit
-    intercept, coef = given.model._fitted_quantiles(
-        wanted, given.rows.X, given.targets, given.weight, options.n_jobs
-    )
-    if fit.rows.constant:
-        coef = np.column_stack([intercept, coef])
+    data = (given.rows.X, given.targets, given.weight)
+    coef = with_intercepts(given.model._fitted_quantiles(wanted, *data, options.n_jobs))
     low, high = np.searchsorted(wanted, [levels - widths, levels + widths])
     made, crossed = [], 0
     for h, rise in zip(widths, fit.rows.predict(coef[high] - coef[low]).T, strict=True):

@@ -149,12 +149,9 @@ class NearRows:
     ) -> tuple[Vector, Index] | None:
         """Return the best coefficients (scaled) and their basis; None if they may lie outside."""
         outcome, coef, found, _ = method.solve(weight, total, basis, MOST_STEPS)
-        if outcome != "done" or self._distance(coef) >= self.radius:
+        if outcome != "done" or np.linalg.norm(self.factor @ (coef - self.centre)) >= self.radius:
             return None
         return coef, found
-
-    def _distance(self, coef: Vector) -> float:
-        return float(np.linalg.norm(self.factor @ (coef - self.centre)))
 
 
 def independent_rows(columns: Matrix, distance: Vector) -> Index | None:
