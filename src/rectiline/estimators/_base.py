@@ -20,6 +20,7 @@ from rectiline._frames import coefficient_frame
 from rectiline._polling import Clock
 from rectiline.estimators import _proofs as proofs
 from rectiline.estimators._check import column_names, own_names
+from rectiline.estimators._docs import with_sections
 from rectiline.estimators._parameters import PARAMETER_RULES
 from rectiline.estimators._rows import refuse_on_rows, with_targets
 from rectiline.estimators._show import CallbackSupportMixin, certificate_html, visual_block
@@ -61,6 +62,10 @@ class BaseLinear(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]
     n_iter_: Any
 
     # ---- parameters -----------------------------------------------------------------------------
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        cls.__doc__ = with_sections(cls.__doc__ or "") or None
 
     @classmethod
     @cache

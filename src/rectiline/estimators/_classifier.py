@@ -16,9 +16,8 @@ from sklearn.utils.multiclass import _ovr_decision_function
 
 from rectiline._polling import Clock
 from rectiline.estimators._check import linear_scores
-from rectiline.estimators._docs import documented
 from rectiline.estimators._fairness import fairness_table, is_fairness
-from rectiline.estimators._inference import InferenceMixin, InferenceTerms
+from rectiline.estimators._inference import InferenceTerms
 from rectiline.estimators._linear import LinearFitMixin
 from rectiline.estimators._parameters import TermParameters, keeps_parameters, make_loss
 from rectiline.estimators._row_folds import calibrated_on_rows, probabilities
@@ -41,13 +40,7 @@ def _is_calibrated(estimator: Any) -> bool:
     return True
 
 
-@documented()
-class PLQClassifier(
-    SparseCoefMixin,  # type: ignore[misc]
-    ClassifierMixin,  # type: ignore[misc]
-    InferenceMixin,
-    LinearFitMixin[Any],
-):
+class PLQClassifier(SparseCoefMixin, ClassifierMixin, LinearFitMixin[Any]):  # type: ignore[misc]
     """Linear classification with a piecewise linear-quadratic loss and a proof of optimality.
 
     Minimises ``C * sum_i w_i loss(y_i (x_i'b + b0)) + penalty(b)`` under the constraints, with y_i
@@ -153,11 +146,9 @@ class PLQClassifier(
             self.calibrated_ = calibrated_on_rows(self, data, _CALIBRATION_FOLDS, options)
         if data.groups is None or data.tasks[0].samples is not None:
             return
+        decisions = self._decisions(linear_scores(self, data.X))
         targets = np.column_stack([task.targets > 0 for task in data.tasks])
-        decisions = linear_scores(self, data.X)
-        if len(data.tasks) == 1:
-            decisions, targets = decisions[:, 0], targets[:, 0]
-        self.fairness_ = fairness_table(data.groups, decisions, targets)
+        self.fairness_ = fairness_table(data.groups, decisions, targets.reshape(decisions.shape))
 
     def _coef_titles(self) -> list[Any]:
         if self.coef_.shape[0] == 1:
@@ -255,7 +246,6 @@ class PLQClassifier(
         return super()._why_no_standard_errors(X)
 
 
-@documented()
 class PLQClassifierCV(SearchMixin, PLQClassifier):
     """`PLQClassifier` with C, and the mix of an elastic net, chosen by cross-validation.
 

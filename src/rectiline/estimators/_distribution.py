@@ -10,13 +10,11 @@ from sklearn.utils import check_random_state
 
 from rectiline._numbers import checked_share
 from rectiline._typing import Matrix, Vector
-from rectiline.estimators._docs import documented
 from rectiline.estimators._parameters import TermParameters, keeps_parameters
 from rectiline.estimators._quantile import QuantileRegressor
 from rectiline.estimators._rows import predicted, with_targets
 
 
-@documented()
 class DistributionRegressor(QuantileRegressor):
     """The conditional distribution of y, by linear quantile regression on a grid of levels.
 

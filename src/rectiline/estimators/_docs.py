@@ -1,17 +1,13 @@
 """Parameters and attributes that several estimators share, written once.
 
-`documented` fills ``{name}`` marks of a class docstring, each on a line of its own, with the
-section of that name from the docstrings below.
+The ``{name}`` marks of a class docstring, each on a line of its own, are filled with the section of
+that name from the docstring below.
 """
 
 from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable
-from typing import TypeVar
-
-Kind = TypeVar("Kind", bound=type)
 
 
 class _Shared:
@@ -200,6 +196,100 @@ class _Shared:
         `fixed_effects` those of the columns of zeros and ones as well.
     encoder_ : TableEncoder
         How texts, categories and effects became columns, where they did.
+
+    task_parameters
+    ---------------
+    shared_dim : int, default=1
+        Dimension h of the shared subspace, at least 1 and at most the number of columns.
+    alpha : float, default=1.0
+        Cost of leaving the subspace, > 0.
+    beta : float, default=0.1
+        Cost of every coefficient, > 0. Their ratio eta = beta/alpha says how soft the subspace is.
+    center : bool, default=False
+        Whether the tasks also share an unpenalised common coefficient vector. Compare both: with
+        few rows per task the common part is often most of what can be shared.
+    fit_intercept : bool, default=True
+        Whether each task has an unpenalised intercept of its own.
+    constraints : Constraint, sequence of Constraint, or one sequence per task, default=()
+        Restrictions of the coefficients of each task, see `rectiline.constraints`.
+    solver : {"auto", "bcd"}, default="auto"
+        "bcd" is accelerated block coordinate descent.
+    solver_options : dict, optional
+        Options of the named solver, see `rectiline.solvers.solve_multitask`.
+    tol : float, default=1e-6
+        Largest certified relative gap that counts as solved.
+    max_iter : int, optional
+        Most passes over the tasks.
+    time_limit : float, optional
+        Most seconds of the whole fit.
+    warm_start : bool, default=False
+        Whether a second fit starts from the first one's answer.
+    n_jobs : int, optional
+        Threads that share the tasks; -1 is one per processor.
+    random_state : int, RandomState or None, default=None
+        Seed of every random choice; None means the fixed seed 0.
+    verbose : int, default=0
+        Whether to print a line for every certificate.
+    progress_bar : bool, default=False
+        Whether to draw a bar with rich or else tqdm.
+    callback : callable, optional
+        Called with a `rectiline.Progress` at every certificate, and at least about every 0.2
+        seconds of work; a true return value stops the fit at the best answer so far.
+
+    task_attributes
+    ---------------
+    tasks_ : list
+        Labels of the tasks, in the order of `coef_`.
+    coef_ : ndarray of shape (n_tasks, n_features)
+    intercept_ : ndarray of shape (n_tasks,)
+    common_ : ndarray of shape (n_features,)
+        The common part with ``center=True``, else zeros.
+    shared_components_ : ndarray of shape (shared_dim, n_features)
+        Orthonormal rows that span the shared subspace, the leading one first.
+    task_components_ : ndarray of shape (n_tasks, shared_dim)
+        Where each task lies in the subspace: ``(coef_ - common_) @ shared_components_.T``.
+    specific_components_ : ndarray of shape (n_tasks, n_features)
+        What is left: ``coef_`` is ``common_ + task_components_ @ shared_components_`` + this.
+    shared_basis_, shared_weights_ : ndarray of shape (n_features, r), (r,)
+        The soft projector is ``M_ = shared_basis_ @ diag(shared_weights_) @ shared_basis_.T``.
+    M_ : ndarray of shape (n_features, n_features)
+        Computed on access.
+    eta_ : float
+    certificate_ : Certificate
+        What is proved about the answer.
+    aso_bound_ : float
+        With the subspace fixed to `shared_components_`, the best coefficients are proved to be
+        within this share of the best objective over all subspaces (the non-convex problem that
+        the convex one relaxes). At the level of `tol` the relaxation is tight.
+    solution_ : MultiTaskSolution
+    n_iter_ : int
+    solver_ : str
+    status_ : str
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str, if X had column names
+
+    task_grid
+    ---------
+    shared_dims : sequence of int, optional
+        Dimensions to try; by default 1, 2, 4, 8 as far as there are tasks and columns.
+    alphas, betas : sequence of float
+        Strengths to try.
+    cv : int, splitter or None, default=None
+        Number of folds (5 by default) or a scikit-learn splitter of the rows. A number splits
+        tasks with rows of their own task by task.
+
+    chosen_tasks
+    ------------
+    shared_dim_, alpha_, beta_
+        The choice: the smallest loss on held-out rows, averaged over the tasks, then over the
+        folds.
+    loss_path_ : ndarray of shape (n_dims, n_alphas, n_betas, n_folds)
+        That loss for every candidate and fold; infinite for those that a time limit left out.
+    cv_results_ : dict of ndarray
+        The candidates as a table, one row each, with columns as in scikit-learn's searches; scores
+        are the losses with a minus sign.
+    shared_dims_ : ndarray of int
+        The dimensions that were tried.
     """
 
 
@@ -207,27 +297,19 @@ _HEAD = re.compile(r"^(\w+)\n-+\n", re.MULTILINE)
 _MARK = re.compile(r"^([ ]*)\{(\w+)\}$", re.MULTILINE)
 
 
-def _sections(kind: type) -> dict[str, str]:
-    """Return the sections of a docstring by their names."""
-    _, *found = _HEAD.split(inspect.cleandoc(kind.__doc__ or ""))
-    return dict(zip(found[::2], found[1::2], strict=True))
-
-
-_SECTIONS = _sections(_Shared)
+_, *_found = _HEAD.split(inspect.cleandoc(_Shared.__doc__ or ""))
+_SECTIONS = dict(zip(_found[::2], _found[1::2], strict=True))
 _TIGHT = _SECTIONS.get("running", "").replace("default=1e-6", "default=1e-9")
 _SECTIONS["running_tight"] = _TIGHT
 
 
-def documented(extra: type | None = None) -> Callable[[Kind], Kind]:
-    """Fill the marks of a class docstring; the docstring of `extra` holds further sections."""
-    sections = _SECTIONS if extra is None else _SECTIONS | _sections(extra)
+def with_sections(text: str) -> str:
+    """Return a class docstring with its marks filled."""
 
-    def fill(kind: Kind) -> Kind:
-        def put(match: re.Match[str]) -> str:
-            lines = sections[match.group(2)].strip("\n").splitlines()
-            return "\n".join(match.group(1) + line if line else line for line in lines)
+    def put(match: re.Match[str]) -> str:
+        if match.group(2) not in _SECTIONS:
+            return match.group()
+        lines = _SECTIONS[match.group(2)].strip("\n").splitlines()
+        return "\n".join(match.group(1) + line if line else line for line in lines)
 
-        kind.__doc__ = _MARK.sub(put, inspect.cleandoc(kind.__doc__ or ""))
-        return kind
-
-    return fill
+    return _MARK.sub(put, inspect.cleandoc(text))

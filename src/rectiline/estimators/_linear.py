@@ -14,11 +14,11 @@ from numpy.typing import ArrayLike, NDArray
 from rectiline._polling import Clock, OutOfTime, asked_at_checkpoints
 from rectiline._typing import Mask
 from rectiline.constraints import Constraint, Nonnegative, named_constraints
-from rectiline.estimators._base import BaseLinear
 from rectiline.estimators._check import check_data, check_weight, checked_fit, column_names
 from rectiline.estimators._defaults import in_unit
 from rectiline.estimators._encode import PlainColumns, complete_rows, encode, free_effects, only
 from rectiline.estimators._fairness import FairnessData, is_fairness, with_groups
+from rectiline.estimators._inference import InferenceMixin
 from rectiline.estimators._parameters import adapted_problems, is_adaptive, make_penalty
 from rectiline.estimators._rows import as_rows, note_columns, predicted, refuse_on_rows
 from rectiline.estimators._run import RunOptions, solve_all
@@ -33,8 +33,8 @@ from rectiline.solvers import Solution, check_name
 Scalar = TypeVar("Scalar", bound=np.generic)
 
 
-class LinearFitMixin(BaseLinear, Generic[Scalar]):
-    """Fit, prediction and proofs of models ``x'b + b0``.
+class LinearFitMixin(InferenceMixin, Generic[Scalar]):
+    """Fit, prediction and proofs of models ``x'b + b0``, with their standard errors.
 
     A subclass says what the tasks of its data are (`_with_tasks` returns the data with them),
     whether ``coef_`` has a row for each (`_has_coef_rows`; else there is one, and it is flat) and

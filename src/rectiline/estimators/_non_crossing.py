@@ -92,8 +92,8 @@ def _closest_rows(block: Block, at: tuple[Any, Vector]) -> list[tuple[Vector, An
     found = []
     for column in np.ascontiguousarray(distances.T):
         rows = np.flatnonzero(column <= max(0.0, column.min(initial=np.inf)))
-        found.append((column[rows], X[rows]))
-    return [_least([one]) for one in found]
+        found.append(_least([(column[rows], X[rows])]))
+    return found
 
 
 def _least(parts: Sequence[tuple[Vector, Any]]) -> tuple[Vector, Any]:

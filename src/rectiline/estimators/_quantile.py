@@ -18,8 +18,7 @@ from rectiline import rows as row_sources
 from rectiline._polling import Clock
 from rectiline._typing import Vector
 from rectiline.estimators._check import as_numpy, column_names, like
-from rectiline.estimators._docs import documented
-from rectiline.estimators._inference import InferenceMixin, InferenceTerms
+from rectiline.estimators._inference import InferenceTerms
 from rectiline.estimators._linear import LinearFitMixin
 from rectiline.estimators._non_crossing import Region, fit_without_crossing
 from rectiline.estimators._parameters import (
@@ -45,8 +44,7 @@ _MANY_POINTS = 15
 _DEFAULT_ALPHA = 1.0  # that of scikit-learn
 
 
-@documented()
-class QuantileRegressor(RegressorMixin, InferenceMixin, LinearFitMixin[np.float64]):  # type: ignore[misc]
+class QuantileRegressor(RegressorMixin, LinearFitMixin[np.float64]):  # type: ignore[misc]
     """Linear quantile regression, a drop-in replacement for scikit-learn's.
 
     Minimises ``1/W sum_i w_i pinball(y_i - x_i'b - b0) + alpha * penalty(b)`` with W the sum of the

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any, Unpack
 
-from rectiline.estimators._docs import documented
 from rectiline.estimators._parameters import TableParameters, keeps_parameters
 from rectiline.estimators._quantile import QuantileRegressor
 from rectiline.estimators._scores import SummedScore
@@ -13,7 +12,6 @@ from rectiline.estimators._tasks import FitData
 from rectiline.penalties import Penalty
 
 
-@documented()
 class QuantileRegressorCV(SearchMixin, QuantileRegressor):
     """`QuantileRegressor` with alpha, and l1_ratio, chosen by cross-validation.
 

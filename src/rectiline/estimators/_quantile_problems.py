@@ -8,7 +8,6 @@ points x that `rectiline.estimators._non_crossing` has found.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -28,10 +27,6 @@ from rectiline.penalties import Penalty
 from rectiline.problems import Problem
 from rectiline.problems.blocks import Encoding
 from rectiline.rows import Levels, StackedRows, TensorRows
-
-# A stacked X of few quantiles, or a small one, is filled: products with zeros are quicker there.
-_FEW_QUANTILES = 5
-_MOST_ENTRIES = {True: 1 << 23, False: 1 << 20}  # by whether there are few
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,13 +147,10 @@ class StackedQuantiles:
         return sample.ravel()
 
     def _design(self, shape: Levels, row: Indices, level: Indices) -> Any:
-        """Return X once for each quantile; sparse unless they share its columns or it is small."""
+        """Return X once for each quantile, sparse unless they share its columns."""
         X = self.data.X
-        X = sp.csr_array(X) if sp.issparse(X) else X
-        stacked = shape.stack(X, row, level)
-        is_small = math.prod(stacked.shape) <= _MOST_ENTRIES[self.m <= _FEW_QUANTILES]
-        is_filled = self.shares_slopes or is_small
-        return stacked.toarray() if is_filled and not sp.issparse(X) else stacked
+        stacked = shape.stack(sp.csr_array(X) if sp.issparse(X) else X, row, level)
+        return stacked.toarray() if self.shares_slopes and not sp.issparse(X) else stacked
 
     def _crossing_rows(self) -> list[Constraint]:
         """Return the steps from each quantile to the next at their points."""

@@ -16,9 +16,8 @@ from rectiline._typing import Vector
 from rectiline.backends import as_design
 from rectiline.estimators import _defaults as defaults
 from rectiline.estimators._check import linear_scores
-from rectiline.estimators._docs import documented
 from rectiline.estimators._fairness import fairness_table
-from rectiline.estimators._inference import InferenceMixin, InferenceTerms, level_of
+from rectiline.estimators._inference import InferenceTerms, level_of
 from rectiline.estimators._linear import LinearFitMixin
 from rectiline.estimators._parameters import PARAMETER_RULES, TermParameters, keeps_parameters
 from rectiline.estimators._rows import sample_rows, with_targets
@@ -33,12 +32,7 @@ from rectiline.solvers import Solution
 _SCALE_FIT_SHARE = 0.1  # of the time limit, for the fit that finds the scale of the residuals
 
 
-@documented()
-class PLQRegressor(
-    RegressorMixin,  # type: ignore[misc]
-    InferenceMixin,
-    LinearFitMixin[np.float64],
-):
+class PLQRegressor(RegressorMixin, LinearFitMixin[np.float64]):  # type: ignore[misc]
     """Linear regression with a piecewise linear-quadratic loss and a proof of optimality.
 
     Minimises ``C * sum_i w_i loss(y_i - x_i'b - b0) + penalty(b)`` under the constraints. With
@@ -224,7 +218,6 @@ class PLQRegressor(
         return (self.loss_,), levels, np.asarray(y, dtype=np.float64)
 
 
-@documented()
 class PLQRegressorCV(SearchMixin, PLQRegressor):
     """`PLQRegressor` with C, and the mix of an elastic net, chosen by cross-validation.
 

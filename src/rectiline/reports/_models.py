@@ -272,23 +272,17 @@ class SubspaceDisplay(Display):
         ).plot(**style)
 
     def _draw(self, ax: Any, **style: Any) -> None:
-        self.axes_ = tuple(ax)
-        self._draw_components(ax[0])
-        self._draw_tasks(ax[1], style)
-
-    def _draw_components(self, ax: Any) -> None:
+        left, ax = self.axes_ = tuple(ax)
         peak = float(np.abs(self.components).max(initial=0.0)) or 1.0
-        self.image_ = ax.imshow(
-            self.components, cmap="RdBu_r", vmin=-peak, vmax=peak, aspect="auto"
-        )
-        ax.figure.colorbar(self.image_, ax=ax)
+        look = {"cmap": "RdBu_r", "vmin": -peak, "vmax": peak, "aspect": "auto"}
+        self.image_ = left.imshow(self.components, **look)
+        left.figure.colorbar(self.image_, ax=left)
         count, names = len(self.components), self.feature_names
-        ax.set_yticks(range(count), range(1, count + 1))
+        left.set_yticks(range(count), range(1, count + 1))
         if names is not None and len(names) <= _MOST_NAMES:
-            ax.set_xticks(range(len(names)), names, rotation=90)
-        ax.set(xlabel="column", ylabel="component", title="Shared components")
+            left.set_xticks(range(len(names)), names, rotation=90)
+        left.set(xlabel="column", ylabel="component", title="Shared components")
 
-    def _draw_tasks(self, ax: Any, style: dict[str, Any]) -> None:
         x = self.tasks[:, 0]
         has_two = self.tasks.shape[1] > 1
         y = self.tasks[:, 1] if has_two else np.zeros_like(x)

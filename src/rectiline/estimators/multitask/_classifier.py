@@ -9,14 +9,12 @@ from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 
-from rectiline.estimators._docs import documented
 from rectiline.estimators._parameters import TaskParameters, keeps_parameters
 from rectiline.estimators.multitask._inputs import TaskData, flat_pair, place_tasks
-from rectiline.estimators.multitask._model import MultiTaskModel, SharedText
+from rectiline.estimators.multitask._model import MultiTaskModel
 from rectiline.losses import Loss
 
 
-@documented(SharedText)
 class MultiTaskClassifier(ClassifierMixin, MultiTaskModel):  # type: ignore[misc]
     """Linear two-class models of several tasks whose coefficients share a subspace.
 
@@ -27,14 +25,14 @@ class MultiTaskClassifier(ClassifierMixin, MultiTaskModel):  # type: ignore[misc
     ----------
     loss : str or Loss, default="hinge"
         A loss of the margin, see `rectiline.losses`.
-    {parameters}
+    {task_parameters}
 
     Attributes
     ----------
     classes_ : ndarray, or list of ndarray
         The labels, the larger one being positive; a list with one array per task if the tasks
         do not have the same two labels.
-    {attributes}
+    {task_attributes}
 
     Examples
     --------

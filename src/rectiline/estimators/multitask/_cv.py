@@ -19,12 +19,11 @@ from sklearn.model_selection import check_cv
 from rectiline._numbers import seed_of
 from rectiline._polling import Clock, OutOfTime, asked_at_checkpoints, checkpoint
 from rectiline._typing import Mask
-from rectiline.estimators._docs import documented
 from rectiline.estimators._parameters import TaskParameters, keeps_parameters
 from rectiline.estimators._search_folds import score_table
 from rectiline.estimators.multitask._classifier import MultiTaskClassifier
 from rectiline.estimators.multitask._inputs import TaskData
-from rectiline.estimators.multitask._model import MultiTaskModel, SharedText
+from rectiline.estimators.multitask._model import MultiTaskModel
 from rectiline.estimators.multitask._regressor import MultiTaskRegressor
 from rectiline.exceptions import ConvergenceWarning
 from rectiline.losses import Loss
@@ -174,14 +173,13 @@ def _folds(data: TaskData, cv: Any, seed: int) -> Iterator[Masks]:
         yield held_out
 
 
-@documented(SharedText)
 class MultiTaskRegressorCV(MultiTaskSearch, MultiTaskRegressor):
     """`MultiTaskRegressor` with `shared_dim`, `alpha` and `beta` chosen by cross-validation.
 
     Parameters
     ----------
     loss : str or Loss, default="squared_error"
-    {grid}
+    {task_grid}
     center, fit_intercept, constraints, solver, solver_options, tol, max_iter, warm_start, n_jobs
         As in `MultiTaskRegressor`.
     time_limit, random_state, verbose, progress_bar, callback
@@ -190,8 +188,8 @@ class MultiTaskRegressorCV(MultiTaskSearch, MultiTaskRegressor):
 
     Attributes
     ----------
-    {chosen}
-    {attributes}
+    {chosen_tasks}
+    {task_attributes}
 
     Examples
     --------
@@ -218,14 +216,13 @@ class MultiTaskRegressorCV(MultiTaskSearch, MultiTaskRegressor):
     ) -> None: ...
 
 
-@documented(SharedText)
 class MultiTaskClassifierCV(MultiTaskSearch, MultiTaskClassifier):
     """`MultiTaskClassifier` with `shared_dim`, `alpha` and `beta` chosen by cross-validation.
 
     Parameters
     ----------
     loss : str or Loss, default="hinge"
-    {grid}
+    {task_grid}
     center, fit_intercept, constraints, solver, solver_options, tol, max_iter, warm_start, n_jobs
         As in `MultiTaskClassifier`.
     time_limit, random_state, verbose, progress_bar, callback
@@ -235,8 +232,8 @@ class MultiTaskClassifierCV(MultiTaskSearch, MultiTaskClassifier):
     Attributes
     ----------
     classes_ : ndarray, or list of ndarray
-    {chosen}
-    {attributes}
+    {chosen_tasks}
+    {task_attributes}
 
     Examples
     --------

@@ -8,14 +8,12 @@ import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.metrics import r2_score
 
-from rectiline.estimators._docs import documented
 from rectiline.estimators._parameters import TaskParameters, keeps_parameters
 from rectiline.estimators.multitask._inputs import flat_pair
-from rectiline.estimators.multitask._model import MultiTaskModel, SharedText
+from rectiline.estimators.multitask._model import MultiTaskModel
 from rectiline.losses import Loss
 
 
-@documented(SharedText)
 class MultiTaskRegressor(RegressorMixin, MultiTaskModel):  # type: ignore[misc]
     """Linear regression of several tasks whose coefficients share a subspace.
 
@@ -31,11 +29,11 @@ class MultiTaskRegressor(RegressorMixin, MultiTaskModel):  # type: ignore[misc]
     ----------
     loss : str or Loss, default="squared_error"
         A loss of the residual, see `rectiline.losses`.
-    {parameters}
+    {task_parameters}
 
     Attributes
     ----------
-    {attributes}
+    {task_attributes}
 
     Examples
     --------
