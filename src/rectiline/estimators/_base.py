@@ -21,7 +21,7 @@ from rectiline._polling import Clock
 from rectiline.estimators import _proofs as proofs
 from rectiline.estimators._check import column_names, own_names
 from rectiline.estimators._docs import with_sections
-from rectiline.estimators._parameters import PARAMETER_RULES
+from rectiline.estimators._parameters import PARAMETER_RULES, keeps_parameters
 from rectiline.estimators._rows import refuse_on_rows, with_targets
 from rectiline.estimators._show import CallbackSupportMixin, certificate_html, visual_block
 from rectiline.exceptions import NoAnswerError
@@ -63,9 +63,12 @@ class BaseLinear(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]
 
     # ---- parameters -----------------------------------------------------------------------------
 
-    def __init_subclass__(cls, **options: Any) -> None:
-        super().__init_subclass__(**options)
+    def __init_subclass__(cls, **defaults: Any) -> None:
+        """Fill the sections of the docstring; `defaults` replace those of the constructor."""
+        super().__init_subclass__()
         cls.__doc__ = with_sections(cls.__doc__ or "") or None
+        if defaults:
+            cls.__init__ = keeps_parameters(**defaults)(cls.__init__)  # type: ignore[method-assign]
 
     @classmethod
     @cache

@@ -22,8 +22,8 @@ from rectiline._typing import Vector
 from rectiline.backends import as_design, refuse_texts, refuse_unfinished
 from rectiline.rows import is_on_gpu, is_source, is_tensor_like
 
-FORMATS = ("csr", "csc")
-DTYPES = (np.float64, np.float32)
+# What scikit-learn's checks let pass as X.
+READABLE: dict[str, Any] = {"accept_sparse": ("csr", "csc"), "dtype": (np.float64, np.float32)}
 
 
 def check_data(estimator: Any, X: Any, y: Any) -> Any:
@@ -41,12 +41,10 @@ def check_data(estimator: Any, X: Any, y: Any) -> Any:
             estimator,
             X,
             y,
-            accept_sparse=FORMATS,
-            accept_large_sparse=True,
-            dtype=DTYPES,
             ensure_all_finite=False,
             multi_output=estimator._multi_output,
             y_numeric=estimator._numeric_targets,
+            **READABLE,
         )
     except (TypeError, ValueError):
         refuse_texts(X, dates=True)

@@ -12,7 +12,7 @@ from sklearn.utils.validation import validate_data
 from rectiline._typing import Mask, Vector
 from rectiline.backends import TableEncoder, is_arrow
 from rectiline.constraints import Constraint, ConstraintRows
-from rectiline.estimators._check import DTYPES, FORMATS
+from rectiline.estimators._check import READABLE
 from rectiline.penalties import Columnwise, Penalty
 
 
@@ -63,9 +63,9 @@ def new_rows(estimator: Any, X: Any) -> Any:
     """Return X for a fitted estimator, as numbers and checked."""
     encoder = getattr(estimator, "encoder_", None)
     if encoder is None:
-        return validate_data(estimator, X, accept_sparse=FORMATS, dtype=DTYPES, reset=False)
+        return validate_data(estimator, X, reset=False, **READABLE)
     table = X if hasattr(X, "shape") else np.asarray(X, dtype=object)
-    return check_array(encoder.numbers(table), accept_sparse=FORMATS, dtype=DTYPES)
+    return check_array(encoder.numbers(table), **READABLE)
 
 
 def free_effects(penalty: Penalty | None, n_plain: int, n_effects: int, l1: float) -> Any:

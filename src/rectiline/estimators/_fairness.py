@@ -99,17 +99,23 @@ def with_groups(
     if not is_fairness(constraint):
         return cast(Constraint, constraint)
     own = constraint.sensitive
-    if own is None and data is None:
-        raise ValueError(
-            f"{constraint!r} needs to know the sensitive features: fit(X, y, "
-            "sensitive_features=...), or give them to the constraint."
-        )
+    if own is None:
+        if data is None:
+            raise ValueError(
+                f"{constraint!r} needs to know the sensitive features: fit(X, y, "
+                "sensitive_features=...), or give them to the constraint."
+            )
+        own = data.numbers if isinstance(constraint, Fairness) else data.codes
+    columns = np.asarray(own)
+    kept: Any = None if keep is None else keep.reshape(-1, *[1] * (columns.ndim - 1))
     if isinstance(constraint, Fairness):
-        columns = own if own is not None else data.numbers  # type: ignore[union-attr]
-        return _fairness(constraint, np.asarray(columns), keep)
-    codes = own if own is not None else data.codes  # type: ignore[union-attr]
-    if keep is not None:
-        codes = np.where(keep[:, None], codes, -1)
+        if keep is None:
+            return constraint.bind(columns)
+        # Held-out samples get the mean, so that they have no part in the covariance; the mean over
+        # all samples is smaller than the one over those kept by their share.
+        filled = np.where(kept, columns, columns[keep].mean(axis=0))
+        return Fairness(filled, constraint.tolerance * (np.count_nonzero(keep) / keep.size))
+    codes = columns if kept is None else np.where(kept, columns, -1)
     if isinstance(constraint, EqualOpportunity):
         chosen = positive if constraint.positive is None else constraint.positive
         if chosen is None:
@@ -119,18 +125,6 @@ def with_groups(
             )
         return constraint.bind(codes, chosen)
     return cast(Constraint, constraint.bind(codes))
-
-
-def _fairness(constraint: Fairness, columns: Vector, keep: Mask | None) -> Constraint:
-    if keep is None:
-        return constraint.bind(columns)
-    # Held-out samples get the mean, so that they have no part in the covariance; the mean over all
-    # samples is smaller than the one over those kept by their share.
-    share = np.count_nonzero(keep) / keep.size
-    filled = np.where(
-        keep if columns.ndim == 1 else keep[:, None], columns, columns[keep].mean(axis=0)
-    )
-    return Fairness(filled, constraint.tolerance * share)
 
 
 def fairness_table(
@@ -164,7 +158,10 @@ def fairness_table(
             }
             if targets is not None:
                 line["positive_rate"] = (decisions[members] > 0).mean(axis=0)
-                rate, mean = _on_positives(decisions, targets, members)
+                chosen = (targets.T & members).T
+                with np.errstate(invalid="ignore", divide="ignore"):
+                    rate = ((decisions > 0) & chosen).sum(axis=0) / chosen.sum(axis=0)
+                    mean = np.where(chosen, decisions, 0.0).sum(axis=0) / chosen.sum(axis=0)
                 line |= {"true_positive_rate": rate, "mean_decision_of_positives": mean}
             lines.append(line)
     return {name: np.array([line[name] for line in lines]) for name in lines[0]}
@@ -176,12 +173,3 @@ def _groups(labels: NDArray[Any]) -> list[tuple[str, Mask]]:
         return [(str(value), labels == value) for value in values]
     middle = np.median(labels)
     return [(f"<= {middle:g}", labels <= middle), (f"> {middle:g}", labels > middle)]
-
-
-def _on_positives(decisions: Vector, targets: NDArray[Any], members: Mask) -> tuple[Any, Any]:
-    chosen = targets & (members if targets.ndim == 1 else members[:, None])
-    count = chosen.sum(axis=0)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        rate = ((decisions > 0) & chosen).sum(axis=0) / count
-        mean = np.where(chosen, decisions, 0.0).sum(axis=0) / count
-    return rate, mean

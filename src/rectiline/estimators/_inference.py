@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted, check_X_y
 from rectiline._typing import Vector
 from rectiline.constraints import Constraint, combine
 from rectiline.estimators._base import BaseLinear
-from rectiline.estimators._check import DTYPES, FORMATS, check_weight
+from rectiline.estimators._check import READABLE, check_weight
 from rectiline.estimators._encode import complete_rows, new_rows, only
 from rectiline.estimators._rows import as_rows, check_columns, refuse_on_rows, with_targets
 from rectiline.losses import Expectile, Loss
@@ -162,8 +162,8 @@ class InferenceMixin(BaseLinear):
             ones = np.ones(len(targets))
             return rows, targets, ones if weight is None else np.asarray(weight, dtype=np.float64)
         used = complete_rows(self, X, y)
-        again = {"accept_sparse": FORMATS, "dtype": DTYPES, "multi_output": True}
-        X, y = check_X_y(new_rows(self, only(X, used)), only(y, used), **again)
+        rows = new_rows(self, only(X, used))
+        X, y = check_X_y(rows, only(y, used), multi_output=True, **READABLE)
         return X, y, check_weight(only(sample_weight, used), X)
 
     def _why_no_standard_errors(self, X: Any) -> str | None:
@@ -192,13 +192,11 @@ class InferenceMixin(BaseLinear):
         if rows.E.shape[0]:
             return "the coefficients obey an equality constraint"
         for coef in np.atleast_2d(self.coef_):
-            size = 1.0 + np.abs(coef).max()
-            if (
-                (coef - rows.lower <= _ACTIVE * size) | (rows.upper - coef <= _ACTIVE * size)
-            ).any():
+            room = np.minimum(coef - rows.lower, rows.upper - coef)
+            if (room <= _ACTIVE * (1.0 + np.abs(coef).max())).any():
                 return "a coefficient lies on its bound"
             slack = rows.A @ coef + rows.c
-            if rows.A.shape[0] and (slack <= _ACTIVE * (abs(rows.A) @ np.abs(coef) + 1.0)).any():
+            if (slack <= _ACTIVE * (abs(rows.A) @ np.abs(coef) + 1.0)).any():
                 return "a constraint is active"
         return None
 

@@ -157,14 +157,16 @@ def keeps_parameters(shared: Any = None, **defaults: Any) -> Callable[[Construct
     """Make a constructor set every parameter as it was given, as scikit-learn expects.
 
     Its signature also gets the names of `shared`, one of the dictionaries above, which stand for
-    its own ``**shared``; `defaults` are those that this estimator has in place of the usual ones.
+    its own ``**shared``; `defaults` are those that this estimator has in place of the usual ones,
+    or of those that were declared.
     """
     known = _DEFAULTS | defaults
     names = () if shared is None else shared.__annotations__
     more = [Parameter(one, Parameter.KEYWORD_ONLY, default=known.get(one)) for one in names]
 
     def keeps(declared: Constructor) -> Constructor:
-        own = [one for one in signature(declared).parameters.values() if one.name != "shared"]
+        given = [one for one in signature(declared).parameters.values() if one.name != "shared"]
+        own = [one.replace(default=defaults.get(one.name, one.default)) for one in given]
         full = Signature([*own, *more])
 
         @wraps(declared)

@@ -330,7 +330,7 @@ class FormulaDesign:
         for term, indices in spec.term_indices.items():
             states = [spec.transform_state.get(factor.expr) for factor in term.factors]
             splines = [state["spline"] for state in states if state and "spline" in state]
-            special = [one for one in splines if one.rows.size or one.l1.any() or one.l2.any()]
+            special = [s for s in splines if s.rows.size or np.any(s.l1) or np.any(s.l2)]
             if special and len(states) > 1:
                 raise ValueError(
                     f"formula: {term} multiplies a spline with a shape or a penalty; these hold "

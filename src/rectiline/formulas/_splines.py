@@ -39,17 +39,17 @@ class Spline:
     degree : int
         Of the B-splines; 0 for lines.
     mix : ndarray of shape (n_basis, n_columns)
-    l1, l2 : ndarray of shape (n_columns,)
     rows : ndarray of shape (n_rows, n_columns)
         ``rows @ coef >= 0`` is the shape.
+    l1, l2 : float, or ndarray of shape (n_columns,)
     """
 
     knots: Vector
     degree: int
     mix: Matrix
-    l1: Vector
-    l2: Vector
     rows: Matrix
+    l1: Vector | float = 0.0
+    l2: Vector | float = 0.0
 
     def columns(self, x: Vector) -> Matrix:
         """Return the columns of the term; beyond its ends a spline goes on as a line."""
@@ -99,8 +99,7 @@ def bs(
             )
     made = np.concatenate([np.full(degree + 1, low), inner, np.full(degree + 1, high)])
     mix = np.eye(made.size - degree - 1)[:, 1:]
-    free = np.zeros(mix.shape[1])
-    return Spline(made, degree, mix, free, free, _shape_rows(made, degree, monotone, convex) @ mix)
+    return Spline(made, degree, mix, _shape_rows(made, degree, monotone, convex) @ mix)
 
 
 def smooth(
@@ -116,11 +115,9 @@ def smooth(
     bends = np.diff(np.eye(df + 1), n=2, axis=0)
     line = np.arange(df + 1.0) - 0.5 * df
     mix = np.column_stack([line, np.linalg.pinv(bends)])
-    free = np.zeros(df)
     strengths = np.append(0.0, np.full(df - 1, nonnegative("s", "strength", strength)))
-    return Spline(
-        knots, degree, mix, free, strengths, _shape_rows(knots, degree, monotone, convex) @ mix
-    )
+    rows = _shape_rows(knots, degree, monotone, convex) @ mix
+    return Spline(knots, degree, mix, rows, l2=strengths)
 
 
 def total_variation(
@@ -142,9 +139,8 @@ def total_variation(
         rows.append(np.sign(convex) * np.eye(inner.size + 1)[1:])
     strengths = np.append(0.0, np.full(inner.size, nonnegative("tv", "strength", strength)))
     made = np.concatenate([[low], inner, [high]])
-    none = np.zeros((0, strengths.size))
     mix = np.eye(strengths.size)
-    return Spline(made, 0, mix, strengths, np.zeros(strengths.size), np.concatenate([none, *rows]))
+    return Spline(made, 0, mix, np.concatenate([mix[:0], *rows]), l1=strengths)
 
 
 def _ends(name: str, x: Vector, degree: int) -> tuple[float, float]:

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, Unpack
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 
-from rectiline.estimators._parameters import TaskParameters, keeps_parameters
 from rectiline.estimators.multitask._inputs import TaskData, flat_pair, place_tasks
 from rectiline.estimators.multitask._model import MultiTaskModel
-from rectiline.losses import Loss
 
 
-class MultiTaskClassifier(ClassifierMixin, MultiTaskModel):  # type: ignore[misc]
+class MultiTaskClassifier(ClassifierMixin, MultiTaskModel, loss="hinge"):  # type: ignore[misc]
     """Linear two-class models of several tasks whose coefficients share a subspace.
 
     The objective of `MultiTaskRegressor` with a loss of the margin. Multi-label data are tasks that
@@ -46,16 +44,6 @@ class MultiTaskClassifier(ClassifierMixin, MultiTaskModel):  # type: ignore[misc
 
     _loss_kinds = ("margin",)
     _numeric_targets = False
-
-    @keeps_parameters(TaskParameters)
-    def __init__(
-        self,
-        loss: str | Loss = "hinge",
-        shared_dim: int = 1,
-        alpha: float = 1.0,
-        beta: float = 0.1,
-        **shared: Unpack[TaskParameters],
-    ) -> None: ...
 
     def _targets(self, data: TaskData) -> list[NDArray[np.float64]]:
         """Learn the labels and return the targets as -1 and +1."""

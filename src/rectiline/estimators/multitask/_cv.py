@@ -40,6 +40,18 @@ _FOLD_TOL = 1e-4  # relative gap of the fits that are only compared
 class MultiTaskSearch(MultiTaskModel):
     """Choose the penalty first, then fit as always. A fold is a function of its rows alone."""
 
+    @keeps_parameters(TaskParameters)
+    def __init__(
+        self,
+        loss: str | Loss = "squared_error",
+        shared_dims: Any = None,
+        alphas: Any = (0.01, 0.1, 1.0, 10.0),
+        betas: Any = (0.1, 0.01, 0.001),
+        *,
+        cv: Any = None,
+        **shared: Unpack[TaskParameters],
+    ) -> None: ...
+
     def _penalty(self) -> SharedSubspace:
         return SharedSubspace(self.shared_dim_, self.alpha_, self.beta_)
 
@@ -203,20 +215,8 @@ class MultiTaskRegressorCV(MultiTaskSearch, MultiTaskRegressor):
     (1, 0.001)
     """
 
-    @keeps_parameters(TaskParameters)
-    def __init__(
-        self,
-        loss: str | Loss = "squared_error",
-        shared_dims: Any = None,
-        alphas: Any = (0.01, 0.1, 1.0, 10.0),
-        betas: Any = (0.1, 0.01, 0.001),
-        *,
-        cv: Any = None,
-        **shared: Unpack[TaskParameters],
-    ) -> None: ...
 
-
-class MultiTaskClassifierCV(MultiTaskSearch, MultiTaskClassifier):
+class MultiTaskClassifierCV(MultiTaskSearch, MultiTaskClassifier, loss="hinge"):
     """`MultiTaskClassifier` with `shared_dim`, `alpha` and `beta` chosen by cross-validation.
 
     Parameters
@@ -244,15 +244,3 @@ class MultiTaskClassifierCV(MultiTaskSearch, MultiTaskClassifier):
     >>> model.loss_path_.shape
     (2, 1, 2, 3)
     """
-
-    @keeps_parameters(TaskParameters)
-    def __init__(
-        self,
-        loss: str | Loss = "hinge",
-        shared_dims: Any = None,
-        alphas: Any = (0.01, 0.1, 1.0, 10.0),
-        betas: Any = (0.1, 0.01, 0.001),
-        *,
-        cv: Any = None,
-        **shared: Unpack[TaskParameters],
-    ) -> None: ...

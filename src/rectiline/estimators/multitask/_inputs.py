@@ -22,7 +22,7 @@ from sklearn.utils.validation import validate_data
 from rectiline._numbers import refuse_masked
 from rectiline._typing import Indices
 from rectiline.backends import TableEncoder, take_rows
-from rectiline.estimators._check import DTYPES, FORMATS, check_weight
+from rectiline.estimators._check import READABLE, check_weight
 
 Form = Literal["stacked", "listed", "shared", "single"]
 
@@ -60,9 +60,7 @@ def is_listed(X: Any) -> bool:
     return isinstance(first, (list, tuple)) and bool(first) and isinstance(first[0], (list, tuple))
 
 
-def read_tasks(
-    estimator: Any, X: Any, y: Any, tasks: Any, sample_weight: Any, *, numeric: bool
-) -> TaskData:
+def read_tasks(estimator: Any, X: Any, y: Any, tasks: Any, sample_weight: Any) -> TaskData:
     """Return the tasks in X and y, all checked; note the columns of X on the estimator."""
     for name, given in (("X", X), ("y", y), ("sample_weight", sample_weight)):
         for one in given if isinstance(given, (list, tuple)) else (given,):
@@ -70,7 +68,7 @@ def read_tasks(
     if is_listed(X):
         if tasks is not None:
             raise ValueError("tasks must be None when X is a list with one matrix per task.")
-        return _read_listed(estimator, X, y, sample_weight, numeric)
+        return _read_listed(estimator, X, y, sample_weight)
     if y is None:
         raise ValueError(
             f"This {type(estimator).__name__} estimator requires y to be passed, but the target y "
@@ -78,8 +76,8 @@ def read_tasks(
         )
     is_vector = (y.ndim if hasattr(y, "ndim") else np.ndim(np.asarray(y))) < 2
     if tasks is None and not is_vector:
-        return _read_shared(estimator, X, y, sample_weight, numeric)
-    X, y = validate_data(estimator, X, y, accept_sparse=FORMATS, dtype=DTYPES, y_numeric=numeric)
+        return _read_shared(estimator, X, y, sample_weight)
+    X, y = validate_data(estimator, X, y, y_numeric=estimator._numeric_targets, **READABLE)
     labels, codes = [0], np.zeros(X.shape[0], dtype=np.intp)
     if tasks is not None:
         labels, codes = place_tasks(tasks, X.shape[0])
@@ -102,28 +100,20 @@ def _split(
         X = X.tocsr()
     parts = {where.tobytes(): where for where in rows}
     matrices = {key: _rows(X, where) for key, where in parts.items()}
-    return TaskData(
-        X=[matrices[where.tobytes()] for where in rows],
-        y=targets,
-        weight=[weight[where] for where in rows],
-        labels=labels,
-        form=form,
-        places=rows,
-    )
+    own = [matrices[where.tobytes()] for where in rows]
+    return TaskData(own, targets, [weight[where] for where in rows], labels, form, rows)
 
 
-def _read_listed(
-    estimator: Any, X: Sequence[Any], y: Any, sample_weight: Any, numeric: bool
-) -> TaskData:
+def _read_listed(estimator: Any, X: Sequence[Any], y: Any, sample_weight: Any) -> TaskData:
     if not isinstance(y, (list, tuple)) or len(y) != len(X):
         given = len(y) if isinstance(y, (list, tuple)) else type(y).__name__
         raise ValueError(f"y must be a list with one entry per task, {len(X)}; got {given}.")
     matrices, targets = [], []
     for t, (rows, target) in enumerate(zip(X, y)):
-        matrices.append(_check_X(estimator, rows, reset=t == 0))
+        matrices.append(validate_data(estimator, rows, reset=t == 0, **READABLE))
         target = column_or_1d(target)
         check_consistent_length(rows, target)
-        if numeric:
+        if estimator._numeric_targets:
             target = check_array(target, ensure_2d=False, dtype=np.float64, input_name=f"y[{t}]")
         targets.append(target)
     listed = [None] * len(X) if sample_weight is None else sample_weight
@@ -135,14 +125,13 @@ def _read_listed(
     return TaskData(matrices, targets, weights, list(range(len(X))), "listed")
 
 
-def _read_shared(estimator: Any, X: Any, y: Any, sample_weight: Any, numeric: bool) -> TaskData:
-    X = _check_X(estimator, X, reset=True)
+def _read_shared(estimator: Any, X: Any, y: Any, sample_weight: Any) -> TaskData:
+    X, numeric = validate_data(estimator, X, **READABLE), estimator._numeric_targets
     Y = y.toarray() if sp.issparse(y) else y
-    finite: Any = "allow-nan"
     Y = check_array(
         Y,
         dtype=np.float64 if numeric else None,
-        ensure_all_finite=finite if numeric or np.asarray(Y).dtype.kind == "f" else False,
+        ensure_all_finite="allow-nan" if numeric or np.asarray(Y).dtype.kind == "f" else False,
         input_name="y",
     )
     check_consistent_length(X, Y)
@@ -153,12 +142,6 @@ def _read_shared(estimator: Any, X: Any, y: Any, sample_weight: Any, numeric: bo
             raise ValueError(f"y[:, {t}] has no entry that is not NaN.")
     targets = [Y[where, t] for t, where in enumerate(rows)]
     return _split(X, targets, sample_weight, rows, list(range(Y.shape[1])), "shared")
-
-
-def _check_X(estimator: Any, X: Any, reset: bool) -> Any:
-    return validate_data(
-        estimator, X, accept_sparse=FORMATS, dtype=DTYPES, reset=reset, accept_large_sparse=True
-    )
 
 
 def flat_pair(found: Any, y: Any, weight: Any) -> tuple[NDArray[Any], NDArray[Any], Any]:

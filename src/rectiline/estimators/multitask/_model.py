@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from numbers import Real
-from typing import Any, Self
+from typing import Any, Self, Unpack
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -17,7 +17,7 @@ from rectiline._polling import Clock
 from rectiline.estimators._base import BaseLinear
 from rectiline.estimators._check import checked_fit
 from rectiline.estimators._encode import new_rows
-from rectiline.estimators._parameters import make_loss
+from rectiline.estimators._parameters import TaskParameters, keeps_parameters, make_loss
 from rectiline.estimators._proofs import ProvedAgain
 from rectiline.estimators._run import RunOptions
 from rectiline.estimators._show import FitReport
@@ -40,6 +40,16 @@ class MultiTaskModel(BaseLinear):
     }
     _loss_kinds: tuple[str, ...] = ()
     _multi_output = True
+
+    @keeps_parameters(TaskParameters)
+    def __init__(
+        self,
+        loss: str | Loss = "squared_error",
+        shared_dim: int = 1,
+        alpha: float = 1.0,
+        beta: float = 0.1,
+        **shared: Unpack[TaskParameters],
+    ) -> None: ...
 
     # ---- fitting --------------------------------------------------------------------------------
 
@@ -67,7 +77,7 @@ class MultiTaskModel(BaseLinear):
         return self._fit(X, y, sample_weight, tasks)
 
     def _read(self, X: Any, y: Any, sample_weight: Any = None, tasks: Any = None) -> TaskData:
-        data = read_tasks(self, X, y, tasks, sample_weight, numeric=self._numeric_targets)
+        data = read_tasks(self, X, y, tasks, sample_weight)
         return replace(data, targets=self._targets(data))
 
     def _targets(self, data: TaskData) -> list[NDArray[Any]]:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Unpack
+from typing import Any
 
 import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.metrics import r2_score
 
-from rectiline.estimators._parameters import TaskParameters, keeps_parameters
 from rectiline.estimators.multitask._inputs import flat_pair
 from rectiline.estimators.multitask._model import MultiTaskModel
-from rectiline.losses import Loss
 
 
 class MultiTaskRegressor(RegressorMixin, MultiTaskModel):  # type: ignore[misc]
@@ -52,16 +50,6 @@ class MultiTaskRegressor(RegressorMixin, MultiTaskModel):  # type: ignore[misc]
     """
 
     _loss_kinds = ("residual", "prediction")
-
-    @keeps_parameters(TaskParameters)
-    def __init__(
-        self,
-        loss: str | Loss = "squared_error",
-        shared_dim: int = 1,
-        alpha: float = 1.0,
-        beta: float = 0.1,
-        **shared: Unpack[TaskParameters],
-    ) -> None: ...
 
     def score(self, X: Any, y: Any, tasks: Any = None, sample_weight: Any = None) -> float:
         """Return the coefficient of determination R^2 of the predictions.
