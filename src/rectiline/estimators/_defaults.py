@@ -50,7 +50,7 @@ class RelativeLoss:
         return self.kind(**{self.parameter: self.multiple * scale})
 
 
-_RELATIVE = {
+RELATIVE = {
     kind.name: RelativeLoss(kind, parameter, multiple)
     for kind, parameter, multiple in (
         (Huber, "delta", 1.345),
@@ -62,20 +62,12 @@ _RELATIVE = {
 
 def read_loss(loss: Any, params: Mapping[str, Any] | None) -> Loss | RelativeLoss:
     """Return the loss of a regressor, relative if its width is "auto" or not given."""
-    relative = _RELATIVE.get(loss) if isinstance(loss, str) else None
+    relative = RELATIVE.get(loss) if isinstance(loss, str) else None
     if relative is not None and (params or {}).get(relative.parameter, "auto") == "auto":
         others = {key: value for key, value in (params or {}).items() if key != relative.parameter}
         make_loss(loss, others, of=("residual",))  # names parameters that do not exist
         return relative
     return make_loss(loss, params, of=("residual",))
-
-
-def width_of(losses: list[Loss]) -> tuple[str, Vector] | None:
-    """Return the name and the values of the width parameter, for losses that have one."""
-    relative = _RELATIVE.get(losses[0].name)
-    if relative is None:
-        return None
-    return relative.parameter, np.array([getattr(one, relative.parameter) for one in losses])
 
 
 def in_unit(penalty: Penalty | None, scale: float) -> Penalty | None:

@@ -182,9 +182,9 @@ class PLQRegressor(RegressorMixin, LinearFitMixin[np.float64]):  # type: ignore[
         self.loss_ = tuple(losses) if rows else losses[0]
         for name in ("delta_", "epsilon_", "scale_", "fairness_"):
             self.__dict__.pop(name, None)
-        found = defaults.width_of(losses)
-        if found is not None:
-            setattr(self, f"{found[0]}_", found[1] if rows else float(found[1][0]))
+        if (relative := defaults.RELATIVE.get(losses[0].name)) is not None:
+            widths = np.array([getattr(one, relative.parameter) for one in losses])
+            setattr(self, f"{relative.parameter}_", widths if rows else float(widths[0]))
         if data.scale is not None:
             self.scale_ = data.scale if rows else float(data.scale[0])
         if hasattr(self, "C"):

@@ -43,17 +43,6 @@ _REGRESSION_SCORES = (
 )
 
 
-def _n_folds(cv: Any) -> int:
-    if cv is None:
-        return _FOLDS
-    if not isinstance(cv, Integral) or cv < 2:
-        raise ValueError(
-            f"cv={cv!r}: with rows in blocks it must be a number of folds of at least 2, or None; "
-            "rows are put into folds by a hash of their number."
-        )
-    return int(cv)
-
-
 def _checked_score(model: Any, data: FitData) -> SummedScore:
     """Return the score that `scoring` names; its sums over blocks can be added up."""
     score: SummedScore = model._own_score(data)
@@ -67,14 +56,6 @@ def _checked_score(model: Any, data: FitData) -> SummedScore:
             "over blocks can be added up. Others need arrays in memory."
         )
     return score if data.classes is not None else replace(score, name=model.scoring)
-
-
-def _loss_constants(data: FitData, score: SummedScore, n_folds: int) -> list[Matrix]:
-    """Return what the best constants of each fold miss; these need all targets of a fold."""
-    _, y, weight = with_targets(data.rows, None, None)
-    weight = np.ones(y.size) if weight is None else np.asarray(weight, dtype=np.float64)
-    folds = rows_of_folds(0, y.size, n_folds)
-    return [score.constant(y[held].astype(np.float64), weight[held]) for held in folds]
 
 
 class RowSearch(Search):
@@ -115,14 +96,24 @@ class RowSearch(Search):
             factor = model._path_factor(data.kept_weight())
             return near.problem(problem.terms, factor * near.samples.weight * sample.stands_for)
 
-        self.n_folds = _n_folds(model.cv)
+        cv = _FOLDS if model.cv is None else model.cv
+        if not isinstance(cv, Integral) or cv < 2:
+            raise ValueError(
+                f"cv={cv!r}: with rows in blocks it must be a number of folds of at least 2, or "
+                "None; rows are put into folds by a hash of their number."
+            )
+        self.n_folds = int(cv)
         self._set_problems(on_sample)
         self.at_once = max(1, _MEMBERS // ((self.n_folds + 1) * self.n_tasks))
         rounds = sum(-(-grid.size // self.at_once) for grid in self.grids)
         self.report = FitReport(model, rounds, kind="round")
         self.constants: list[Matrix] = []
-        if self.score.losses:
-            self.constants = _loss_constants(data, self.score, self.n_folds)
+        if self.score.losses:  # the best constants of a fold need all of its targets
+            _, y, weight = with_targets(data.rows, None, None)
+            weight = np.ones(y.size) if weight is None else np.asarray(weight, dtype=np.float64)
+            for held in rows_of_folds(0, y.size, self.n_folds):
+                own = self.score.constant(y[held].astype(np.float64), weight[held])
+                self.constants.append(own)
         self.solved: list[tuple[Path, ...]] = []
 
     def _paths_on_all(self, ratio: int, limit: float | None) -> tuple[Path, ...]:

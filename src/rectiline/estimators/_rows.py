@@ -107,8 +107,10 @@ def predicted(
         A folder to write the answer to, as Parquet; the paths of its files are returned.
     """
     check_is_fitted(estimator)
-    if isinstance(X, str | os.PathLike):
-        X = _opened(estimator, X)
+    if isinstance(X, str | os.PathLike):  # columns of files are found by the names of the fit
+        names = getattr(estimator, "feature_names_in_", None)
+        options = {} if names is None or str(X).endswith(".npy") else {"columns": list(names)}
+        X = row_sources.of(X, **options)
     rows, given = as_rows(X), X
     if rows is None and to is not None:
         rows = row_sources.of(X)
@@ -124,13 +126,6 @@ def predicted(
         return row_sources.write_parquet(rows, _predict_block, (estimator, method), to)
     parts = rows.map_blocks(_predict_block, (estimator, method))
     return parts if blocks else cast(NDArray[Any], like(np.concatenate(list(parts)), given))
-
-
-def _opened(estimator: Any, path: Any) -> RowBlocks:
-    """Return the rows of files of tables: their columns are found by the names of the fit."""
-    names = getattr(estimator, "feature_names_in_", None)
-    options = {} if names is None or str(path).endswith(".npy") else {"columns": list(names)}
-    return row_sources.of(path, **options)
 
 
 def with_targets(X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:

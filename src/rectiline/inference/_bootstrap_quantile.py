@@ -207,14 +207,9 @@ def _repeated(fit: Fit) -> Fit:
         )
     at = np.repeat(np.arange(fit.rows.n), fit.weight.astype(np.int64))
     scale = None if fit.rows.scale is None else fit.rows.scale[at]
-    multipliers = None if fit.multipliers is None else fit.multipliers[:, at]
-    return replace(
-        fit,
-        rows=Rows(fit.rows.X[at], fit.rows.constant, scale),
-        targets=fit.targets[at],
-        weight=np.ones(at.size),
-        multipliers=multipliers,
-    )
+    rows, weight = Rows(fit.rows.X[at], fit.rows.constant, scale), np.ones(at.size)
+    own = {"targets": fit.targets[at], "multipliers": fit.multipliers[:, at]}
+    return replace(fit, rows=rows, weight=weight, **own)
 
 
 def _left_out_sizes(fit: Fit, k: int) -> Vector:

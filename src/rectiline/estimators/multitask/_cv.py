@@ -8,6 +8,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from contextlib import suppress
+from functools import partial
 from itertools import product
 from numbers import Integral
 from typing import Any, Unpack
@@ -71,14 +72,11 @@ class MultiTaskSearch(MultiTaskModel):
         for_folds = None if left is None else left * len(folds) / (len(folds) + 1)
         shares = FairShares(for_folds, len(folds), self.n_jobs)
 
-        def on_grid(held_out: Masks) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-            own = Clock.with_grace(shares.next())
-            return self._fold(data, problem, held_out, candidates, own)
-
         with warnings.catch_warnings():  # `score_table` tells which candidates were left out
             warnings.simplefilter("ignore", ConvergenceWarning)
             # Whoever runs a fold, its fits take one thread each: equal bits for any n_jobs.
-            found = in_threads(on_grid, folds, self.n_jobs or 1)
+            fold = partial(self._fold, data, problem, candidates, shares)
+            found = in_threads(fold, folds, self.n_jobs or 1)
         losses, seconds = (np.column_stack(part) for part in zip(*found, strict=True))
         self.shared_dims_ = np.array(dims)
         self.loss_path_ = losses.reshape(len(dims), len(self.alphas), len(self.betas), -1)
@@ -106,15 +104,16 @@ class MultiTaskSearch(MultiTaskModel):
         self,
         data: TaskData,
         problem: MultiTaskProblem,
-        held_out: Masks,
         candidates: list[SharedSubspace],
-        clock: Clock,
+        shares: FairShares,
+        held_out: Masks,
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the held-out loss of every candidate on one fold, and the seconds of its fit.
 
         Candidates are tried in turn, as many as there is time for. Held-out rows keep their place
         and get the weight zero, so that nothing is copied.
         """
+        clock = Clock.with_grace(shares.next())
         losses, seconds = np.full(len(candidates), np.inf), np.zeros(len(candidates))
         warm: MultiTaskSolution | None = None
         known: dict[float, float] = {}  # without a shared part alpha does not matter
