@@ -153,7 +153,7 @@ class Fit:
         It is the rounding level of the terms of each row alone: one huge target says nothing about
         the residuals of the others.
         """
-        terms = self.rows.predict_sizes(self.coef).T + np.abs(self.targets)
+        terms = self.rows.predict(self.coef, abs).T + np.abs(self.targets)
         return np.maximum(_ROUNDING_SHARE * terms, 1e-300)
 
     @cached_property

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -68,17 +68,15 @@ class Rows:
                 places = slice(where.start + first, where.start + last)
                 yield places, self._dense(part[first:last], places)
 
-    def predict(self, coef: Matrix) -> Matrix:
-        """Return ``rows @ coef.T`` for one coefficient vector (p,), or for several (m, p)."""
-        slopes = coef[..., int(self.constant) :].T
-        made = np.concatenate([part @ slopes for _, part in self._parts()], dtype=np.float64)
-        return self._times_scale(made + coef[..., 0] if self.constant else made)
+    def predict(self, coef: Matrix, of: Callable[[Any], Any] = lambda part: part) -> Matrix:
+        """Return ``rows @ coef.T`` for one coefficient vector (p,), or for several (m, p).
 
-    def predict_sizes(self, coef: Matrix) -> Matrix:
-        """Return ``abs(rows) @ abs(coef).T``: the sizes of the terms of predictions, (n, m)."""
-        slopes = np.abs(coef[:, int(self.constant) :]).T
-        sizes = np.concatenate([abs(part) @ slopes for _, part in self._parts()])
-        return self._times_scale(sizes + np.abs(coef[:, 0]) if self.constant else sizes)
+        With `abs` of both it is the sizes of the terms of predictions.
+        """
+        coef = of(coef)
+        slopes = coef[..., int(self.constant) :].T
+        made = np.concatenate([of(part) @ slopes for _, part in self._parts()], dtype=np.float64)
+        return self._times_scale(made + coef[..., 0] if self.constant else made)
 
     def largest(self) -> Vector:
         """Return the largest absolute entry of each column of X."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,6 @@ _FORMS: dict[str, Any] = {
 }
 
 
-@dataclass(eq=False, repr=False)
 class FairnessDisplay(Display):
     """Score, and the largest difference of mean decisions between groups, against the tolerance.
 
@@ -136,7 +135,6 @@ def _difference(decisions: NDArray[Any], sensitive: Any) -> float:
     return worst
 
 
-@dataclass(eq=False, repr=False)
 class PartialEffectDisplay(Display):
     """The effect of one term against its variable, with pointwise intervals.
 
@@ -210,7 +208,6 @@ class PartialEffectDisplay(Display):
 _MOST_NAMES = 40  # more tasks or columns than this are drawn without their names
 
 
-@dataclass(eq=False, repr=False)
 class SubspaceDisplay(Display):
     """The shared components as a picture, and the tasks as points in the shared subspace.
 

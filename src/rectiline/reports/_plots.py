@@ -5,7 +5,8 @@ from __future__ import annotations
 import io
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Any, Self
+from dataclasses import dataclass
+from typing import Any, Self, dataclass_transform
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -30,12 +31,20 @@ def short(label: Any) -> str:
     return text if len(text) <= _LEGEND_CHARACTERS else f"{text[: _LEGEND_CHARACTERS - 3]}..."
 
 
+@dataclass_transform(eq_default=False)
 class Display(ABC):
-    """A picture on one pair of axes, or on several, three in a row, which subclasses draw."""
+    """A picture on one pair of axes, or on several, three in a row, which subclasses draw.
+
+    A subclass is a dataclass of what it draws.
+    """
 
     _n_axes = 1
     ax_: Any
     figure_: Any
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        dataclass(eq=False, repr=False)(cls)
 
     def plot(self, ax: Any = None, **style: Any) -> Self:
         """Draw.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,6 @@ from rectiline.reports._plots import Display, fitted, short
 _POINTS_PER_CURVE = 200
 
 
-@dataclass(eq=False, repr=False)
 class QuantileDisplay(Display):
     """Quantiles along one feature as nested bands.
 
@@ -119,7 +117,6 @@ class QuantileDisplay(Display):
         ax.legend()
 
 
-@dataclass(eq=False, repr=False)
 class CoefficientDisplay(Display):
     """The quantile process: each coefficient against the level, with its confidence band.
 
@@ -233,7 +230,6 @@ class CoefficientDisplay(Display):
         panels[0].set_ylabel(f"coefficient, {100 * self.level:g} % band")
 
 
-@dataclass(eq=False, repr=False)
 class CoverageDisplay(Display):
     """The share of targets below each predicted quantile, against its level.
 

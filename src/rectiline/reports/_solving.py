@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -58,7 +57,6 @@ def solution_table(solutions: Path | Solution | Iterable[Solution]) -> dict[str,
 _ARGUMENT = {"margin": "margin  y z", "residual": "residual  y - z", "prediction": "prediction  z"}
 
 
-@dataclass(eq=False, repr=False)
 class LossDisplay(Display):
     """Losses of one kind as curves.
 
@@ -150,7 +148,6 @@ class LossDisplay(Display):
         ax.legend()
 
 
-@dataclass(eq=False, repr=False)
 class ConvergenceDisplay(Display):
     """Certified relative gap against time or iterations.
 
@@ -241,7 +238,6 @@ class ConvergenceDisplay(Display):
 _MOST_LEGEND_ENTRIES = 10  # for the coefficients that are largest at the end of the path
 
 
-@dataclass(eq=False, repr=False)
 class PathDisplay(Display):
     """Coefficients against the strength of the penalty.
 
