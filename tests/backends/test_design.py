@@ -86,21 +86,6 @@ def test_norm_bounds_hold_exactly(layout):
             assert typical <= 10.0 * np.sqrt(d) * np.linalg.norm(b * units)
 
 
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@IN_PLACE
-def test_products_with_many_vectors(layout, dtype):
-    rng = np.random.default_rng(1)
-    for n, d in [*SIZES, (300, 1100), (20, 1100)]:
-        plain = entries(n, d).astype(dtype)
-        design = as_design(LAYOUTS[layout](plain))
-        X = plain.astype(np.float64)
-        for count in (1, 5, 19):
-            coefs, samples = rng.normal(size=(count, d)), rng.normal(size=(count, n))
-            close = {"rtol": 1e-12, "atol": 1e-12}
-            np.testing.assert_allclose(design.dot_many(coefs), coefs @ X.T, **close)
-            np.testing.assert_allclose(design.tdot_many(samples), samples @ X, **close)
-
-
 @pytest.mark.parametrize("layout", [name for name in LAYOUTS if "CS" not in name])
 def test_copies_of_rows(layout):
     plain = entries(40, 9)

@@ -8,7 +8,6 @@ import pytest
 from scipy import sparse
 
 import rectiline as rl
-from rectiline.problems.proofs import prove, prove_many
 
 RNG = np.random.default_rng(4)
 X = RNG.standard_normal((40, 6))
@@ -71,20 +70,6 @@ def test_a_batch_proves_what_single_pairs_prove(kind, store):
         assert_close(proof, problem.certify(pair.coef, pair.intercept, pair.dual))
         assert_close(proof, problem.certify(pair))
     assert proofs[1].relative_gap <= 1e-7
-
-
-def test_candidates_at_several_strengths_share_their_data():
-    problem = made("l1")
-    several = [problem.with_penalty(rl.penalties.L1(s)) for s in (0.5, 2.0, 8.0)]
-    pairs = [rl.solve(one, tol=1e-8) for one in several]
-    for one, pair, (certificate, dual) in zip(several, pairs, prove_many(several, pairs)):
-        alone = prove(one, pair.coef, pair.intercept, pair.dual)
-        assert_close(certificate, alone.certificate)
-        np.testing.assert_allclose(dual.sample, alone.dual.sample, atol=1e-12)
-    with pytest.raises(ValueError, match="share their data"):
-        prove_many([problem, made("l1")], pairs[:2])
-    with pytest.raises(ValueError, match="1 problems but 2 candidates"):
-        prove_many([problem], pairs[:2])
 
 
 def test_nothing_to_certify():

@@ -18,7 +18,6 @@ from rectiline._typing import Indices, Vector
 _ENTRIES_OF_A_TIMED_PASS = 1_000_000  # a pass over at least so many asks whether there is time
 _ENTRIES_PER_GRAM_BLOCK = 1 << 17  # entries of X handled at once: a block that stays in the cache
 _COLUMNS_PER_GATHERED_COLUMN = 50  # if at most one column in so many is used, they are gathered
-_VECTORS_MULTIPLIED_TOGETHER = 4  # at least so many vectors are multiplied by one call of NumPy
 _EIGEN_PRODUCTS_PER_CUBE = 3.0  # products of an eigendecomposition, relative to n**3
 _RANK_TOLERANCE = 1e-13  # relative to the largest eigenvalue of X X'
 _ENTRIES_CHEAPER_THAN_CALLS = 100_000  # a sparse matrix of at most so many may become an array,
@@ -150,10 +149,10 @@ class Design:
         """Number of stored entries: what one product costs."""
         return int(self.X.nnz) if self.is_sparse else self.n_samples * self.n_features
 
-    def _begin_pass(self, count: int = 1) -> None:
-        """Ask whether there is time for so many passes over X, where they take any."""
+    def _begin_pass(self) -> None:
+        """Ask whether there is time for a pass over X, where it takes any."""
         if self.n_stored >= _ENTRIES_OF_A_TIMED_PASS:
-            checkpoint(seconds=SECONDS_PER_ENTRY * count * self.n_stored)
+            checkpoint(seconds=SECONDS_PER_ENTRY * self.n_stored)
 
     def dot(self, coef: Vector) -> Vector:
         """Return ``X @ coef``."""
@@ -180,25 +179,6 @@ class Design:
         self._begin_pass()
         z, q = self.view.both(coef, weights)
         return z, q
-
-    def dot_many(self, coefs: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return ``X @ coef`` for every row of `coefs`, one row for each."""
-        if self._multiplies_at_once(len(coefs)):
-            self._begin_pass(len(coefs))
-            return np.asarray(coefs @ self.X.T)
-        return np.array([self.dot(np.ascontiguousarray(one)) for one in coefs])
-
-    def tdot_many(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return ``X.T @ weight`` for every row of `weights`, one row for each."""
-        if self._multiplies_at_once(len(weights)):
-            self._begin_pass(len(weights))
-            return np.asarray(weights @ self.X)
-        return np.array([self.tdot(np.ascontiguousarray(one)) for one in weights])
-
-    def _multiplies_at_once(self, count: int) -> bool:
-        """Whether one product of NumPy takes less time than `count` products with a vector."""
-        is_double = not self.is_sparse and self.X.dtype == np.float64
-        return bool(count >= _VECTORS_MULTIPLIED_TOGETHER and is_double)
 
     @cached_property
     def _moments(self) -> tuple[Vector, Vector, Vector, Vector, Vector]:

@@ -37,7 +37,7 @@ from rectiline.problems._from_units import rows_of_units
 from rectiline.problems._problem_parts import ProblemParts
 from rectiline.problems._region import Region
 from rectiline.problems._terms import Terms
-from rectiline.problems.proof._prove import Candidate, Proof, prove, prove_many, unpacked
+from rectiline.problems.proof._prove import Candidate, Proof, prove, unpacked
 from rectiline.rows import RowBlocks
 
 
@@ -350,7 +350,7 @@ class Problem(ProblemParts):
         return prove_blocks(self, *pair)
 
     def certify_many(self, candidates: Sequence[Candidate]) -> list[Certificate]:
-        """Prove how close to optimal several answers are, with few passes over X.
+        """Prove how close to optimal several answers are, in plain doubles where X is in memory.
 
         Parameters
         ----------
@@ -373,8 +373,7 @@ class Problem(ProblemParts):
         """
         if not self.is_in_memory:
             return [self.certify(one) for one in candidates]
-        proofs = prove_many([self] * len(candidates), candidates)
-        return [proof.certificate for proof in proofs]
+        return [prove(self, *unpacked(one, 0.0, None)).certificate for one in candidates]
 
     def prove(
         self,

@@ -7,6 +7,6 @@ A pair goes through four steps, whoever holds its rows (arrays, blocks, the task
 3. `_gather` brings q into the penalty's dual range;
 4. `_close` sums the terms of the rows and of the penalty and returns the certificate.
 
-`_prove` does so for one pair or many in memory, `_tasks` for several tasks, and
+`_prove` does so for one pair in memory, `_tasks` for several tasks, and
 `rectiline.problems.blocks` for rows of which most are summed in a pass.
 """

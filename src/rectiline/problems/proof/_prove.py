@@ -8,7 +8,7 @@ data; nothing that a solver worked out is taken over.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
@@ -109,41 +109,6 @@ def _closed(
     point = balanced_on(problem, point, free)
     z, image = problem.design.both(b, point.sample)
     return closed_pair(Pair(problem, b, b0, point, free, z, image), tol)
-
-
-@np.errstate(all="ignore")
-def prove_many(
-    problems: Sequence[Problem], candidates: Sequence[Candidate], tol: float | None = None
-) -> list[Proof[DualPoint]]:
-    """Return `prove` of one candidate for each problem; all problems share their data.
-
-    One product of X with many vectors costs far less than many products with one.
-    """
-    if not candidates:
-        return []
-    if len(problems) != len(candidates):
-        raise ValueError(f"{len(problems)} problems but {len(candidates)} candidates were given.")
-    data = problems[0].data
-    if any(one.data is not data for one in problems):
-        raise ValueError("prove_many needs problems that share their data.")
-    design, rows = data.design, data.samples.rows
-    pairs = [
-        problem.checked_point(one.coef, one.intercept)
-        for problem, one in zip(problems, candidates, strict=True)
-    ]
-    coefs = np.array([b for b, _ in pairs])
-    Z = [np.ascontiguousarray(z) for z in design.dot_many(coefs)]
-    points = []
-    for problem, one, z, (_, b0) in zip(problems, candidates, Z, pairs, strict=True):
-        dual = DualPoint(rows.slopes(z + b0)) if one.dual is None else one.dual
-        point = inside_boxes(problem, dual)
-        points.append(balanced_on(problem, point, problem.terms.free_columns))
-    images = design.tdot_many(np.array([point.sample for point in points]))
-    closed = [
-        closed_pair(Pair(one, b, b0, point, one.terms.free_columns, z, image), tol)
-        for one, (b, b0), point, z, image in zip(problems, pairs, points, Z, images, strict=True)
-    ]
-    return [Proof(one.certificate, one.point.scaled(one.share)) for one in closed]
 
 
 def closed_pair(pair: Pair, tol: float | None = None) -> ClosedPair:
