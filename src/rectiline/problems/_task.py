@@ -5,40 +5,34 @@ With the subspace fixed, ``S = eta I + M``, the task costs
     sum_i w_i L(y_i, x_i'u + b) + (strength/2) (u - start)' S^-1 (u - start).
 
 Put ``u = start + T v`` with ``T T' = S``: then the penalty is a plain ridge in v, and the program
-is one that every solver takes. Three choices of T, by what is cheaper:
-
-- stretched: ``T = S^(1/2)``, symmetric; dense rows stay d long;
-- augmented: ``T = [sqrt(eta) I, P sqrt(g)]``; sparse rows stay sparse, with a few dense entries
-more;
-- reduced (fewer rows than columns, no constraints): ``T = S X' K^(-1/2)``, ``K = X S X'``; n
-columns.
+is one that every solver takes. ``T = [sqrt(eta) I, P sqrt(g)]`` leaves sparse rows sparse, with a
+few dense entries more.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import linalg
 from scipy import sparse as sp
 
 from rectiline._lazy import cached_property
-from rectiline._polling import checkpoint
-from rectiline._typing import Matrix, Vector
+from rectiline._typing import AnyMatrix, Matrix, Vector
 from rectiline.backends import Design, as_design
-from rectiline.constraints import Constraint, LinearEquality, LinearInequality
+from rectiline.constraints import Constraint, ConstraintRows, combine
 from rectiline.losses import Loss
 from rectiline.penalties import Ridge, Subspace
 from rectiline.problems._arguments import check_size, terms_of
 from rectiline.problems._certificate import DualPoint
 from rectiline.problems._data import Data
 from rectiline.problems._problem import Problem
+from rectiline.problems._region import Region
 from rectiline.problems._samples import Samples, checked_weight
+from rectiline.problems._terms import Terms
 
-Map = Callable[[Matrix], Matrix]
 Places = NDArray[np.intp]
 
 
@@ -86,116 +80,53 @@ class Task(Problem):
         self, space: Subspace, eta: float, strength: float, start: Vector | None = None
     ) -> TaskStep:
         """Return the program of this task for a fixed subspace, as described above."""
-        samples = self.data.samples
-        if start is not None:  # the losses as functions of the change from its predictions
-            moved = samples.offset + samples.direction * self.design.dot(start)
-            samples = replace(samples, offset=moved)
-        change = self._change_of_variable(space, eta)
-        constraints = self._moved_constraints(change, start) if self.is_constrained else ()
-        design = as_design(change.X)
-        terms = terms_of(Ridge(strength), constraints, design.n_features, None, design)
-        return TaskStep(Problem.of(Data.of(design, samples), terms), start, change)
-
-    def _change_of_variable(self, space: Subspace, eta: float) -> _Change:
-        design, X = self.design, self.design.X
-        base, extra = eta + space.floor, space.weights - space.floor
-        root = base**0.5
-        if not (extra > 0).any():
-            if base == 1.0:
-                return _Change(design, _same, _same, _same)
-            return _Change(X * root, lambda v: root * v, lambda u: u / root, lambda a: root * a)
-        if design.n_features > 2 * design.n_samples and not self.is_constrained:
-            return self._reduced(space, eta)
-        projected = np.asarray(X @ space.basis)
-        if not design.is_sparse:
-            change = np.sqrt(base + extra) - root
-            stretched = root * X + (projected * change) @ space.basis.T
-
-            def power(exponent: float) -> Map:
-                return lambda v: space.times(v, eta, exponent)
-
-            return _Change(stretched, power(0.5), power(-0.5), power(0.5))
-        soft, d = np.sqrt(extra), design.n_features
-        augmented = sp.hstack([root * X, sp.csr_array(projected * soft)], format="csr")
-
-        def back(v: Matrix) -> Matrix:
-            return np.asarray(root * v[:d] + space.basis @ (soft * v[d:].T).T)
-
-        def adjoint(a: Matrix) -> Matrix:
-            return np.concatenate([root * a, (soft * (space.basis.T @ a).T).T])
-
-        return _Change(augmented, back, lambda u: adjoint(space.times(u, eta, -1.0)), adjoint)
-
-    def _reduced(self, space: Subspace, eta: float) -> _Change:
-        """Return the n x n factor of ``K = X S X'`` in place of X."""
-        X = self.design.X
-        projected = np.asarray(X @ space.basis)
-        kernel = (eta + space.floor) * self.design.row_gram
-        kernel += (projected * (space.weights - space.floor)) @ projected.T
-        checkpoint(products=3.0 * float(kernel.shape[0]) ** 3)
-        values, vectors = linalg.eigh(kernel)
-        kept = values > values[-1] * 1e-14 if values[-1] > 0 else np.zeros(values.size, dtype=bool)
-        if not kept.any():
-            kept[-1], values = True, np.maximum(values, 1.0)
-        root, vectors = np.sqrt(values[kept]), np.ascontiguousarray(vectors[:, kept])
-
-        def back(v: Matrix) -> Matrix:
-            return space.times(self.design.tdot(vectors @ (v / root)), eta)
-
-        def there(u: Matrix) -> Matrix:
-            # v = K^(-1/2) X u, exact for u in the range of S X', the only place solutions live in.
-            return np.asarray((vectors.T @ self.design.dot(u)) / root)
-
-        return _Change(vectors * root, back, there, _same)
-
-    def _moved_constraints(self, change: _Change, start: Vector | None) -> tuple[Constraint, ...]:
-        """Return the constraints on ``u = start + T v`` as constraints on v."""
-        rows = self.constraint_rows
-        moved: list[Constraint] = []
-        kinds = ((LinearInequality, rows.A, rows.c), (LinearEquality, rows.E, rows.f))
-        for kind, matrix, constant in kinds:
-            if not constant.size:
-                continue
-            if start is not None:
-                constant = constant + matrix @ start
-            if change.adjoint is not _same:
-                dense = matrix.toarray() if sp.issparse(matrix) else np.asarray(matrix)
-                matrix = np.ascontiguousarray(change.adjoint(dense.T).T)
-            moved.append(kind(matrix, constant))
-        return tuple(moved)
+        return TaskStep(self, space, eta, strength, start)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Change:
-    """``X T``, and ``v -> T v``, ``u -> v`` (the shortest one), ``a -> T'a``."""
-
-    X: Any
-    back: Map
-    there: Map
-    adjoint: Map
-
-
-@dataclass(frozen=True, slots=True, eq=False)
 class TaskStep:
-    """A rectified program in v, and the way back to the coefficients of the task."""
+    """A rectified program in v, and the way back to the coefficients of the task.
 
-    problem: Problem
-    start: Vector | None
-    change: _Change
+    Attributes
+    ----------
+    problem : Problem
+    """
+
+    def __init__(
+        self, task: Task, space: Subspace, eta: float, strength: float, start: Vector | None
+    ) -> None:
+        self._space, self._eta = space, eta
+        self._root, self._soft = (eta + space.floor) ** 0.5, np.sqrt(space.weights - space.floor)
+        self._start = np.zeros(task.n_features) if start is None else start
+        samples, rows = task.data.samples, task.constraint_rows
+        if start is not None:  # the losses as functions of the change from its predictions
+            moved = samples.offset + samples.direction * task.design.dot(start)
+            samples = replace(samples, offset=moved)
+        design, A, E = map(self._times_T, (task.design.X, rows.A, rows.E))
+        c, f = rows.c + rows.A @ self._start, rows.f + rows.E @ self._start
+        d = design.shape[1]
+        region = Region(
+            combine([ConstraintRows.make(d, A=A, c=c, E=E, f=f)], d)
+        )  # sparse if it pays
+        data, terms = Data.of(as_design(design), samples), Terms.of(Ridge(strength), region)
+        self.problem = Problem.of(data, terms)
+
+    def _times_T(self, rows: AnyMatrix) -> AnyMatrix:
+        """Return ``rows @ T``, sparse if `rows` are."""
+        further = np.asarray(rows @ self._space.basis) * self._soft
+        if sp.issparse(rows):
+            return sp.hstack([self._root * rows, sp.csr_array(further)], format="csr")
+        return np.hstack([self._root * rows, further])
 
     def coef(self, v: Vector) -> Vector:
         """Return ``u = start + T v``."""
-        moved = self.change.back(v)
-        return moved if self.start is None else self.start + moved
+        d = self._start.size
+        moved = self._root * v[:d] + self._space.basis @ (self._soft * v[d:])
+        return np.asarray(self._start + moved)
 
     def variable(self, coef: Vector) -> Vector:
         """Return the shortest v with ``u = start + T v``."""
-        moved = self.change.there(coef if self.start is None else coef - self.start)
-        return np.ascontiguousarray(moved)
-
-
-def _same(v: Matrix) -> Matrix:
-    return v
+        moved = self._space.times(coef - self._start, self._eta, -1.0)
+        return np.asarray(self._times_T(moved[None])[0])
 
 
 class Pieces:
