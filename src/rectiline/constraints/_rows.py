@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
 from rectiline._column_names import column_label
+from rectiline._typing import AnyMatrix, Vector
 from rectiline.backends import array_if_small
 from rectiline.exceptions import InfeasibleError
-
-Vector: TypeAlias = NDArray[np.float64]
-Matrix: TypeAlias = Any  # a float64 ndarray, or a float64 scipy.sparse.csr_array
 
 # An entry of a CSR matrix takes 12 bytes against 8 and is read indirectly, so a matrix that is
 # fuller than this is smaller or faster as an ndarray.
@@ -45,9 +43,9 @@ class ConstraintRows:
     ((0, 2), (0, 2), array([-inf, -inf]))
     """
 
-    A: Matrix
+    A: AnyMatrix
     c: Vector
-    E: Matrix
+    E: AnyMatrix
     f: Vector
     lower: Vector
     upper: Vector
@@ -74,9 +72,9 @@ class ConstraintRows:
         cls,
         n_features: int,
         *,
-        A: Matrix | None = None,
+        A: AnyMatrix | None = None,
         c: Vector | None = None,
-        E: Matrix | None = None,
+        E: AnyMatrix | None = None,
         f: Vector | None = None,
         lower: Vector | None = None,
         upper: Vector | None = None,
@@ -187,7 +185,7 @@ def combine(
     )
 
 
-def _stack(blocks: list[Matrix]) -> Matrix:
+def _stack(blocks: list[AnyMatrix]) -> AnyMatrix:
     filled = [array_if_small(block) for block in blocks if block.shape[0] > 0]
     if not filled:
         return blocks[0]

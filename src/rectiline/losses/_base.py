@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rectiline._lazy import cached_property
+from rectiline._typing import Vector
 
 from ._algebra import add_losses, is_number, scale_loss
 from ._curve import PLQCurve, decompose
@@ -29,7 +30,6 @@ from ._plot import plot
 from ._targets import as_numbers, as_signs, as_vector, two_labels
 from ._units import PLQUnits
 
-Array = NDArray[np.float64]
 _EPS = float(np.finfo(np.float64).eps)
 Of = Literal["margin", "residual", "prediction"]
 
@@ -83,7 +83,7 @@ class Loss(ABC):
             raise ValueError(f"{self!r} is a loss of the {self.of}; it has no classes.")
         return two_labels(repr(self), as_vector(self, y))
 
-    def encode(self, y: ArrayLike) -> tuple[Array, Array]:
+    def encode(self, y: ArrayLike) -> tuple[Vector, Vector]:
         """Check ``y`` and return signs p and offsets o with t = p z + o for every sample.
 
         Parameters
@@ -109,7 +109,7 @@ class Loss(ABC):
             return np.full(vector.size, -1.0), as_numbers(self, vector)
         return np.ones(vector.size), np.zeros(vector.size)
 
-    def value(self, y: ArrayLike, z: ArrayLike, weight: ArrayLike | None = None) -> Array:
+    def value(self, y: ArrayLike, z: ArrayLike, weight: ArrayLike | None = None) -> Vector:
         """Evaluate the loss of predictions ``z`` for targets ``y``, entry by entry.
 
         Here and below ``y``, ``z`` and ``weight`` have any shapes that broadcast. For a loss of
@@ -124,7 +124,7 @@ class Loss(ABC):
 
     def derivative(
         self, y: ArrayLike, z: ArrayLike, weight: ArrayLike | None = None
-    ) -> tuple[Array, Array]:
+    ) -> tuple[Vector, Vector]:
         """Return the left and the right derivative of the loss in ``z``, entry by entry.
 
         >>> from rectiline.losses import Absolute
@@ -136,7 +136,7 @@ class Loss(ABC):
         low, high = c * p * low, c * p * high
         return np.minimum(low, high)[()], np.maximum(low, high)[()]
 
-    def conjugate(self, y: ArrayLike, g: ArrayLike, weight: ArrayLike | None = None) -> Array:
+    def conjugate(self, y: ArrayLike, g: ArrayLike, weight: ArrayLike | None = None) -> Vector:
         """Evaluate ``sup_z g z - loss(y, z)``, entry by entry; infinite outside the domain.
 
         >>> from rectiline.losses import Hinge
@@ -157,7 +157,7 @@ class Loss(ABC):
 
     def prox(
         self, y: ArrayLike, z: ArrayLike, step: ArrayLike = 1.0, weight: ArrayLike | None = None
-    ) -> Array:
+    ) -> Vector:
         """Return ``argmin_x loss(y, x) + (x - z)^2 / (2 step)``, entry by entry.
 
         >>> from rectiline.losses import Absolute
@@ -238,7 +238,7 @@ class Loss(ABC):
 
     def _prepared(
         self, y: ArrayLike, z: ArrayLike, weight: ArrayLike | None
-    ) -> tuple[Array, Array, Array, Array]:
+    ) -> tuple[Vector, Vector, Vector, Vector]:
         owner = repr(self)
         p, o = np.ones(()), np.zeros(())
         if self.of == "margin":

@@ -26,8 +26,6 @@ from ._pieces import shape_from_pieces, shape_from_units, upper_envelope
 from ._shape import Shape, check, integrated, lowest, merged, vertex
 from ._units import PLQUnits
 
-Array = NDArray[np.float64]
-
 
 class _Anchors(NamedTuple):
     """For each of the K + 1 pieces: the knot it is evaluated from, its ends, and its slopes."""
@@ -129,14 +127,14 @@ class PLQCurve(Immutable):
             values = integrated(knots, left, right, k, here)
         return PLQCurve(*merged(Shape(knots, values, left, right, curvature)))
 
-    def pieces(self) -> Array:
+    def pieces(self) -> Vector:
         """Return the K + 1 rows (a, b, c) of the pieces written as ``a t^2 + b t + c``."""
         at, slope, half = self.anchors.knot, self.anchors.slope, 0.5 * self.curvature
         b = slope - 2.0 * half * at
         c = self.anchors.value - at * (slope - half * at)
         return np.column_stack([half, b, c])
 
-    def value(self, t: ArrayLike) -> Array:
+    def value(self, t: ArrayLike) -> Vector:
         """Evaluate the function at every entry of ``t``."""
         t = np.asarray(t, dtype=np.float64)
         k = np.searchsorted(self.knots, t, side="right")
@@ -147,7 +145,7 @@ class PLQCurve(Immutable):
         step = e * (self.anchors.slope[k] + 0.5 * self.curvature[k] * e)
         return np.asarray(self.anchors.value[k] + step)[()]
 
-    def derivative(self, t: ArrayLike) -> tuple[Array, Array]:
+    def derivative(self, t: ArrayLike) -> tuple[Vector, Vector]:
         """Return the left and the right derivative at every entry of ``t``."""
         t = np.asarray(t, dtype=np.float64)
         k = np.searchsorted(self.knots, t, side="right")
@@ -158,7 +156,7 @@ class PLQCurve(Immutable):
         low, high = (np.where(on_knot, side[knot], slope) for side in (self.left, self.right))
         return low[()], high[()]
 
-    def conjugate(self, s: ArrayLike) -> Array:
+    def conjugate(self, s: ArrayLike) -> Vector:
         """Evaluate ``sup_t s t - phi(t)``; infinite outside the domain."""
         given = np.asarray(s, dtype=np.float64)
         s = np.where(np.isinf(given), 0.0, given)
@@ -175,7 +173,7 @@ class PLQCurve(Immutable):
         result = np.where(np.isinf(given), np.inf, result)
         return np.where(np.isnan(given), np.nan, result)[()]
 
-    def prox(self, w: ArrayLike, step: ArrayLike = 1.0) -> Array:
+    def prox(self, w: ArrayLike, step: ArrayLike = 1.0) -> Vector:
         """Return ``argmin_t phi(t) + (t - w)^2 / (2 step)`` for every ``w`` and ``step >= 0``."""
         w, step = np.broadcast_arrays(
             np.asarray(w, dtype=np.float64), np.asarray(step, dtype=np.float64)
@@ -183,7 +181,10 @@ class PLQCurve(Immutable):
         if not ((step >= 0) & np.isfinite(step)).all():
             raise ValueError(f"PLQCurve.prox: step must be finite and >= 0, got {step.min()}.")
         # The result is on knot k while w lies between knot + step left and knot + step right.
-        j, hit = self._bisect(w, step)
+        j, hit = np.zeros(w.shape, dtype=np.intp), np.zeros(w.shape, dtype=np.bool_)
+        for knot_at, side in zip(np.repeat(self.knots, 2), self._slope_nodes):
+            node = knot_at + step * side
+            j, hit = j + (node < w), hit | (node == w)
         on_knot, knot, k = self._place(j, hit)
         at, slope, curvature = self.anchors.knot[k], self.anchors.slope[k], self.curvature[k]
         curved = at + ((w - at) - step * slope) / (1.0 + step * curvature)
@@ -264,21 +265,6 @@ class PLQCurve(Immutable):
         """Read a position among the 2 K node sides: (on a knot?, which knot, which piece)."""
         on_knot = (j % 2 == 1) | (hit & (j < 2 * self._n))
         return on_knot, np.minimum(j // 2, self._n - 1), (j + 1) // 2
-
-    def _bisect(self, w: Array, step: Array) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
-        """``searchsorted`` of w among knot + step * slope, where every entry has its own step."""
-        last = 2 * self._n - 1
-
-        def node(i: NDArray[np.intp]) -> Array:
-            return self.knots[i // 2] + step * self._slope_nodes[i]
-
-        low, high = np.zeros(w.shape, dtype=np.intp), np.full(w.shape, last + 1, dtype=np.intp)
-        for _ in range(int(last + 1).bit_length()):
-            middle = np.minimum((low + high) // 2, last)
-            above = (node(middle) < w) & (low < high)
-            low, high = np.where(above, middle + 1, low), np.where(above, high, middle)
-            high = np.maximum(low, high)
-        return low, node(np.minimum(low, last)) == w
 
 
 def decompose(curve: PLQCurve) -> PLQUnits:

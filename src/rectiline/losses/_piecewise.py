@@ -9,7 +9,9 @@ from typing import Any, Self, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ._base import Array, Loss, Of
+from rectiline._typing import Vector
+
+from ._base import Loss, Of
 from ._curve import PLQCurve
 from ._units import PLQUnits
 
@@ -150,12 +152,12 @@ class PiecewiseLQ(Loss):
         return self
 
     @property
-    def knots(self) -> Array:
+    def knots(self) -> Vector:
         """Where the pieces meet, after merging those that are one; the minimiser is a knot."""
         return self.curve.knots
 
     @property
-    def pieces(self) -> Array:
+    def pieces(self) -> Vector:
         """Rows (a, b, c) of the pieces between ``knots``."""
         return self.curve.pieces()
 

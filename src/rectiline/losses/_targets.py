@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-Array = NDArray[np.float64]
+from rectiline._numbers import place_of
+from rectiline._typing import Vector
 
 
 def as_vector(owner: object, y: ArrayLike) -> NDArray[Any]:
@@ -27,7 +28,7 @@ def as_vector(owner: object, y: ArrayLike) -> NDArray[Any]:
     return vector
 
 
-def as_numbers(owner: object, y: ArrayLike) -> Array:
+def as_numbers(owner: object, y: ArrayLike) -> Vector:
     """Return ``y``, of any shape, as finite float64 numbers."""
     array = np.asarray(y)
     odd = list(array.flat[:1]) if array.dtype.kind not in "biufO" else []
@@ -38,11 +39,10 @@ def as_numbers(owner: object, y: ArrayLike) -> Array:
             f"{owner}: y must hold finite numbers, got {_show(odd[0])} (dtype {array.dtype})."
         )
     numbers = array.astype(np.float64)
-    finite = np.isfinite(numbers)
-    if not finite.all():
-        at = np.argwhere(~finite)[0]
+    wrong = ~np.isfinite(numbers)
+    if wrong.any():
         raise ValueError(
-            f"{owner}: y must hold finite numbers, but {_place(at)} is {numbers[tuple(at)]}."
+            f"{owner}: y must hold finite numbers, but y{place_of(wrong)} is {numbers[wrong][0]}."
         )
     return numbers
 
@@ -76,7 +76,7 @@ def two_labels(owner: str, y: NDArray[Any]) -> NDArray[Any]:
     return labels
 
 
-def as_signs(owner: str, y: ArrayLike) -> Array:
+def as_signs(owner: str, y: ArrayLike) -> Vector:
     """Return -1 and +1 for ``y`` of any shape: signs already, or else two labels."""
     array = np.asarray(y)
     _check_labels(owner, array)
@@ -93,8 +93,8 @@ def _check_labels(owner: str, y: NDArray[Any]) -> None:
             f"{owner}: y must hold labels (numbers, booleans or strings), got dtype {y.dtype}."
         )
     if kind == "f" and not np.isfinite(y).all():
-        at = np.argwhere(~np.isfinite(y))[0]
-        raise ValueError(f"{owner}: {_place(at)} is {y[tuple(at)]}; labels must be finite.")
+        wrong = ~np.isfinite(y)
+        raise ValueError(f"{owner}: y{place_of(wrong)} is {y[wrong][0]}; labels must be finite.")
     if kind == "O":
         for k, label in enumerate(y.flat):
             if _is_missing(label):
@@ -116,10 +116,6 @@ def _is_number(value: Any) -> bool:
     except (TypeError, ValueError):
         return False
     return not isinstance(value, str | bytes)
-
-
-def _place(at: NDArray[np.intp]) -> str:
-    return f"y[{', '.join(str(i) for i in at)}]" if at.size else "y"
 
 
 def _show(value: Any) -> str:
