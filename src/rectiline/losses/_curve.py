@@ -181,16 +181,26 @@ class PLQCurve(Immutable):
         if not ((step >= 0) & np.isfinite(step)).all():
             raise ValueError(f"PLQCurve.prox: step must be finite and >= 0, got {step.min()}.")
         # The result is on knot k while w lies between knot + step left and knot + step right.
-        j, hit = np.zeros(w.shape, dtype=np.intp), np.zeros(w.shape, dtype=np.bool_)
-        for knot_at, side in zip(np.repeat(self.knots, 2), self._slope_nodes):
-            node = knot_at + step * side
-            j, hit = j + (node < w), hit | (node == w)
+        j = self.places(w, step)
+        last = np.minimum(j, 2 * self._n - 1)
+        hit = self.knots[last // 2] + step * self._slope_nodes[last] == w
         on_knot, knot, k = self._place(j, hit)
         at, slope, curvature = self.anchors.knot[k], self.anchors.slope[k], self.curvature[k]
         curved = at + ((w - at) - step * slope) / (1.0 + step * curvature)
         moved = np.where(curvature > 0, curved, w - step * slope)
         moved = np.clip(moved, *(side[k] for side in self.anchors.ends))
         return np.where(step == 0, w, np.where(on_knot, self.knots[knot], moved))[()]
+
+    def places(self, w: Vector, step: Vector) -> NDArray[np.intp]:
+        """Return where ``t + step * slope`` is w on the graph of the slopes of the function.
+
+        That graph is a staircase: even places are the pieces, odd places the knots, where t stands
+        still while the slope moves.
+        """
+        found = np.zeros(w.shape, dtype=np.intp)
+        for knot, slope in zip(np.repeat(self.knots, 2), self._slope_nodes):
+            found += w > knot + step * slope
+        return found
 
     def domain(self) -> tuple[float, float]:
         """Return the smallest and the largest slope, the domain of the conjugate."""

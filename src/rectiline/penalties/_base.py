@@ -152,9 +152,9 @@ class Penalty(Immutable, ABC):
         """Whether the penalty is zero for all coefficients."""
         return self.strength == 0.0
 
-    @abstractmethod
     def with_strength(self, strength: float) -> Penalty:
         """Return this penalty scaled as a whole, so that its main strength is `strength`."""
+        return type(self)(*self._scaled(strength, *self._arguments().values()))
 
     def _scaled(self, strength: float, *parts: Any) -> tuple[Any, ...]:
         """Return parts of the penalty, scaled so that the main strength is `strength`."""

@@ -213,10 +213,6 @@ class ElasticNet(SeparablePenalty):
         """Return (rho, l1): ``l2`` and ``l1`` for each column."""
         return np.full(n_features, self.l2), np.full(n_features, self.l1)
 
-    def with_strength(self, strength: float) -> ElasticNet:
-        """Return the penalty with ``l1 + l2 = strength`` and the same ratio of l1 to l2."""
-        return ElasticNet(*self._scaled(strength, self.l1, self.l2))
-
 
 class Columnwise(SeparablePenalty):
     """Elastic net with strengths per column, ``sum_j l1_j |b_j| + l2_j/2 b_j^2``.
@@ -257,7 +253,3 @@ class Columnwise(SeparablePenalty):
         """Return (rho, l1): ``l2`` and ``l1``."""
         self.check(n_features)
         return self.l2.copy(), self.l1.copy()
-
-    def with_strength(self, strength: float) -> Columnwise:
-        """Return the penalty scaled so that the largest ``l1_j + l2_j`` is `strength`."""
-        return Columnwise(*self._scaled(strength, self.l1, self.l2))

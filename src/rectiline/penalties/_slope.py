@@ -184,7 +184,3 @@ class Slope(Penalty):
     def check(self, n_features: int) -> None:
         """Raise ValueError unless there is one strength per column."""
         self._check_count(self.strengths, n_features, "strength")
-
-    def with_strength(self, strength: float) -> Slope:
-        """Return the penalty with all strengths scaled so that the first one is ``strength``."""
-        return Slope(*self._scaled(strength, self.strengths))

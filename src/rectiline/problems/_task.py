@@ -147,14 +147,10 @@ class Pieces:
 
     def __init__(self, samples: Samples) -> None:
         curve, weight = samples.losses[0].curve, samples.weight
+        self._curve = curve
         self.direction, self.offset = samples.direction, samples.offset
         self.scale = weight * self.direction  # multiplier = scale * slope of the curve
         self._counts = None if (weight > 0).all() else weight > 0
-        self._nodes = [
-            (knot, slope)
-            for knot, left, right in zip(curve.knots, curve.left, curve.right)
-            for slope in (left, right)
-        ]
         count = curve.knots.size
         anchor = curve.knots[np.maximum(np.arange(count + 1) - 1, 0)]
         slope = np.append(curve.left[:1], curve.right)
@@ -170,9 +166,7 @@ class Pieces:
         """Return where ``argument + reach * slope`` meets the graph, row by row."""
         slopes = g / self.scale if self._counts is None else _ratio(g, self.scale, self._counts)
         sought = self.direction * z + self.offset + reach * slopes
-        found = np.zeros(z.size, dtype=np.intp)
-        for knot, slope in self._nodes:
-            found += sought > knot + reach * slope
+        found = self._curve.places(sought, reach)
         return found if self._counts is None else found * self._counts
 
     def resisting(self, places: Places) -> NDArray[np.intp]:

@@ -53,8 +53,30 @@ class CompositeForm(ProblemForm):
 
     @cached_property
     def dual_units(self) -> DualUnits:
-        """The loss as a sum of units, each with one dual variable in a box."""
-        return _dual_units(self.problem, [rows for _, rows in self.losses])
+        """The loss as a sum of units, each with one dual variable in a box.
+
+        ``f_i(z) = const + sum_u max over 0 <= a <= cap of a (sign z + lift) - bend a^2 / 2``.
+        """
+        problem, parts = self.problem, list[tuple[Any, ...]]()
+        for one, (_, rows) in zip(problem.losses, self.losses):
+            i = np.arange(problem.n_samples)[rows]
+            c, p, o = problem.weight[i], problem.direction[i], problem.offset[i]
+            if isinstance(one, LinearTerm):
+                parts.append((i, np.ones(i.size), c, 0.0 * c, 0.0 * c, c > 0))
+                continue
+            loss, free = one.units, np.zeros(i.size, dtype=bool)
+            for u, v in zip(loss.relu_u, loss.relu_v):
+                side = np.sign(u)
+                parts.append((i, side * p, c * abs(u), side * o + v / abs(u), 0.0 * c, free))
+            for u, v, tau in zip(loss.rehu_s, loss.rehu_t, loss.rehu_tau):
+                side = np.sign(u)
+                with np.errstate(divide="ignore", invalid="ignore"):
+                    cap, bend = np.where(c > 0, c * abs(u) * tau, 0.0), 1.0 / (c * u * u)
+                parts.append((i, side * p, cap, side * o + v / abs(u), bend, free))
+        columns = [np.concatenate(part) for part in zip(*parts)]
+        live = columns[2] > 0
+        sample, sign, cap, lift, bend, fixed = (column[live] for column in columns)
+        return DualUnits(sample.astype(np.intp), sign, cap, lift, bend, fixed)
 
     def on_columns(self, columns: Indices) -> Self:
         """Return the form of the problem where only `columns` may differ from zero."""
@@ -203,33 +225,6 @@ class CompositeForm(ProblemForm):
         return self.problem.terms.shrink_factor(q)
 
 
-def _dual_units(problem: Problem, rows_of: list[Any]) -> DualUnits:
-    """Return the units of all losses; `rows_of` says which rows each loss charges.
-
-    ``f_i(z) = const + sum_u max over 0 <= a <= cap of a (sign z + lift) - bend a^2 / 2``.
-    """
-    parts: list[tuple[Any, ...]] = []
-    for one, rows in zip(problem.losses, rows_of):
-        i = np.arange(problem.n_samples)[rows]
-        c, p, o = problem.weight[i], problem.direction[i], problem.offset[i]
-        if isinstance(one, LinearTerm):
-            parts.append((i, np.ones(i.size), c, 0.0 * c, 0.0 * c, c > 0))
-            continue
-        loss, free = one.units, np.zeros(i.size, dtype=bool)
-        for u, v in zip(loss.relu_u, loss.relu_v):
-            side = np.sign(u)
-            parts.append((i, side * p, c * abs(u), side * o + v / abs(u), 0.0 * c, free))
-        for u, v, tau in zip(loss.rehu_s, loss.rehu_t, loss.rehu_tau):
-            side = np.sign(u)
-            with np.errstate(divide="ignore", invalid="ignore"):
-                cap, bend = np.where(c > 0, c * abs(u) * tau, 0.0), 1.0 / (c * u * u)
-            parts.append((i, side * p, cap, side * o + v / abs(u), bend, free))
-    columns = [np.concatenate(part) for part in zip(*parts)]
-    live = columns[2] > 0
-    sample, sign, cap, lift, bend, fixed = (column[live] for column in columns)
-    return DualUnits(sample.astype(np.intp), sign, cap, lift, bend, fixed)
-
-
 class Units(NamedTuple):
     """Sample, knot and slope jump of every unit."""
 
@@ -292,10 +287,8 @@ class LinearProgramForm(CompositeForm):
     @cached_property
     def least_slope(self) -> Vector:
         """The slope of each sample's loss on its far left, for weight 1."""
-        slope = np.zeros(self.problem.n_samples)
-        for curve, rows in self.losses:
-            slope[rows] = curve.left[0]
-        return slope
+        samples = self.problem.data.samples
+        return np.asarray(samples.each([one.curve.left[0] for one in samples.losses]))
 
     def arguments(self, z: Vector) -> Vector:
         """Return ``t_i - t_k`` for every unit at the predictions z: the units' reduced costs."""
