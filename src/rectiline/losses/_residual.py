@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from rectiline._numbers import fraction, nonnegative, positive
 
 from ._base import Loss
@@ -50,10 +52,9 @@ class EpsilonInsensitive(Loss):
     _rules = {"epsilon": nonnegative}
 
     def _make_curve(self) -> PLQCurve:
-        e = self.epsilon
-        if e == 0:
-            return Absolute().curve
-        return PLQCurve([-e, e], [0.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, 0.0, 0.0])
+        knots = np.unique([-self.epsilon, self.epsilon])  # one where epsilon is 0
+        zero = np.zeros(knots.size)
+        return PLQCurve(knots, zero, [-1.0, *zero[1:]], [*zero[1:], 1.0], [0.0, *zero])
 
 
 @dataclass(frozen=True)
@@ -78,11 +79,9 @@ class SquaredEpsilonInsensitive(Loss):
     _rules = {"epsilon": nonnegative}
 
     def _make_curve(self) -> PLQCurve:
-        e = self.epsilon
-        if e == 0:
-            return PLQCurve([0.0], [0.0], [0.0], [0.0], [2.0, 2.0])
-        zero = [0.0, 0.0]
-        return PLQCurve([-e, e], zero, zero, zero, [2.0, 0.0, 2.0])
+        knots = np.unique([-self.epsilon, self.epsilon])  # one where epsilon is 0
+        zero = np.zeros(knots.size)
+        return PLQCurve(knots, zero, zero, zero, [2.0, *zero[1:], 2.0])
 
 
 @dataclass(frozen=True)

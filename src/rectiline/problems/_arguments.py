@@ -137,7 +137,7 @@ def terms_of(
     asked = tuple(named_constraints(constraints, names=names, n_features=d))
     parts = [_rows_of(one, d, design, is_in_memory) for one in asked]
     counts = tuple((one.c.size, one.f.size) for one in parts)
-    return Terms.of(made, Region(with_ordinary_rows(combine(parts, d, names))), asked, counts)
+    return Terms(made, Region(with_ordinary_rows(combine(parts, d, names))), asked, counts)
 
 
 def _rows_of(one: Constraint, d: int, design: Design | None, is_in_memory: bool) -> ConstraintRows:

@@ -106,13 +106,9 @@ class Data(FieldsAlone):
         """Whether other data have the same array X."""
         if not isinstance(other, Data):
             return False
-        a: Any = self.design.X
-        b: Any = other.design.X
-        if a is b:
-            return True
+        a, b = self.design.X, other.design.X
         dense = isinstance(a, np.ndarray) and isinstance(b, np.ndarray)
-        same_view = dense and a.shape == b.shape and a.strides == b.strides
-        return bool(same_view and a.ctypes.data == b.ctypes.data)
+        return a is b or (dense and a.__array_interface__ == b.__array_interface__)
 
     def with_loss(self, loss: str | Loss) -> Data:
         """Return the data under another loss; everything else is shared."""

@@ -278,7 +278,7 @@ class Problem(ProblemParts):
         if design.n_samples != self.n_samples:
             raise ValueError(f"X must have {self.n_samples} rows; got {design.n_samples}.")
         region = Region(ConstraintRows.empty(design.n_features))
-        return Problem.of(Data.of(design, self.data.samples), Terms.of(penalty, region))
+        return Problem.of(Data.of(design, self.data.samples), Terms(penalty, region))
 
     def _repr_html_(self) -> str:
         rows = [

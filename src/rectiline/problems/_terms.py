@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,60 +27,59 @@ class Terms(FieldsAlone):
     Attributes
     ----------
     penalty : Penalty or None
-    constraints : tuple of Constraint
-        As the user passed them; empty where the coefficients are not the user's.
     given : Region
         The constraints, bounds as bounds.
-    region : Region
-        The constraints, bounds as rows where the penalty couples columns.
-    columns : Columns
-        The penalty on each coefficient, with its bounds; no cost where the penalty couples columns.
-    is_separable : bool
+    constraints : tuple of Constraint
+        As the user passed them; empty where the coefficients are not the user's.
     row_counts : tuple of pairs of int
         How many of the inequality and of the equality rows are those of each constraint.
+    has_joint_penalty : bool
+        Whether a penalty that is charged elsewhere, on several tasks, couples columns besides.
     """
 
     penalty: Penalty | None
-    constraints: tuple[Constraint, ...]
     given: Region
-    region: Region
-    columns: Columns
-    is_separable: bool
+    constraints: tuple[Constraint, ...] = ()
     row_counts: tuple[tuple[int, int], ...] = ()
+    has_joint_penalty: bool = False
 
-    @classmethod
-    def of(
-        cls,
-        penalty: Penalty | None,
-        given: Region,
-        constraints: tuple[Constraint, ...] = (),
-        row_counts: tuple[tuple[int, int], ...] = (),
-    ) -> Terms:
-        """Join the bounds to the penalty."""
-        d = given.rows.n_features
-        separable = (np.zeros(d), np.zeros(d)) if penalty is None else penalty.separable(d)
-        region = given.bounds_as_rows if separable is None else given
-        rho, l1 = (np.zeros(d), np.zeros(d)) if separable is None else separable
-        columns = Columns(rho, l1, region.rows.lower, region.rows.upper)
-        is_separable = separable is not None
-        return cls(penalty, constraints, given, region, columns, is_separable, row_counts)
+    def __post_init__(self) -> None:
+        if self.penalty is not None:
+            self.penalty.check(self.given.rows.n_features)
 
-    def with_bounds_as_rows(self) -> Terms:
-        """Return these terms for a problem whose penalty, charged elsewhere, couples columns."""
-        region = self.given.bounds_as_rows
-        columns = Columns(self.columns.rho, self.columns.l1, region.rows.lower, region.rows.upper)
-        return replace(self, region=region, columns=columns)
+    @cached_property
+    def is_separable(self) -> bool:
+        """Whether the penalty is a sum over columns."""
+        return self._separable is not None
+
+    @cached_property
+    def region(self) -> Region:
+        """The constraints, bounds as rows where a penalty couples columns."""
+        is_alone = self.is_separable and not self.has_joint_penalty
+        return self.given if is_alone else self.given.bounds_as_rows
+
+    @cached_property
+    def columns(self) -> Columns:
+        """The penalty on each coefficient, with its bounds; no cost where it couples columns."""
+        rows = self.region.rows
+        rho, l1 = self._separable or np.zeros((2, rows.n_features))
+        return Columns(rho, l1, rows.lower, rows.upper)
+
+    @cached_property
+    def _separable(self) -> tuple[Vector, Vector] | None:
+        d = self.given.rows.n_features
+        return (np.zeros(d), np.zeros(d)) if self.penalty is None else self.penalty.separable(d)
 
     def with_penalty(self, penalty: str | Penalty | None) -> Terms:
         """Return the constraints with another penalty."""
         penalty = get_penalty(penalty, self.given.rows.n_features)
-        return Terms.of(penalty, self.given, self.constraints, self.row_counts)
+        return Terms(penalty, self.given, self.constraints, self.row_counts)
 
     def on_columns(self, columns: Indices) -> Terms:
         """Return what is left where only `columns` may differ from zero."""
         # Bounds that have become rows stay rows, so that multipliers keep their places.
         given = self.given if self.is_separable else self.region
-        return Terms.of(self.penalty_on(columns), given.on_columns(columns))
+        return Terms(self.penalty_on(columns), given.on_columns(columns))
 
     def penalty_on(self, columns: Indices) -> Penalty | None:
         """Return the penalty of coefficients that are zero outside `columns`."""
