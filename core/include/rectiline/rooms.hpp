@@ -21,70 +21,48 @@
 
 namespace rectiline {
 
-namespace support {
+namespace support {  // loops over vectors, threads, small dense matrices; every room uses its names
 inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
 }
-
-namespace design {  // views of X and products with it
 using namespace support;
-}
 
-namespace rows {  // the cost of each row: curves, their slopes and conjugates, sums over rows
-using namespace support;
-}
-
-namespace columns {  // the cost of each coefficient
-using namespace support;
-}
+namespace design {}     // namespace design
+namespace rows {}       // namespace rows
+namespace columns {}    // namespace columns
+namespace sparse {}     // namespace sparse
+namespace simplex {}    // namespace simplex
+namespace inference {}  // namespace inference
 
 namespace proof {  // products and sums with a bound on their rounding, for certificates
 using namespace columns;
 using namespace design;
 using namespace rows;
-using namespace support;
 }  // namespace proof
-
-namespace sparse {  // factors of sparse symmetric matrices
-using namespace support;
-}
 
 namespace interior {  // the interior point method, in doubles and twofold numbers
 using namespace proof;
 using namespace sparse;
-using namespace support;
 }  // namespace interior
-
-namespace simplex {  // linear programs with boxed columns
-using namespace support;
-}
-
-namespace inference {  // bases of quantile regressions, for intervals of their coefficients
-using namespace support;
-}
 
 namespace prox {  // proximal steps of penalties that are not sums over columns
 using namespace design;
-using namespace support;
-}  // namespace prox
+}
 
 namespace newton {  // the semismooth Newton method of multipliers, also at many strengths in a row
 using namespace columns;
 using namespace design;
 using namespace rows;
-using namespace support;
 }  // namespace newton
 
 namespace rehline {  // dual coordinate ascent
 using namespace columns;
 using namespace design;
 using namespace rows;
-using namespace support;
 }  // namespace rehline
 
 namespace passes {  // one pass over a block of rows that are frozen on their pieces
 using namespace design;
 using namespace rows;
-using namespace support;
 }  // namespace passes
 
 }  // namespace rectiline

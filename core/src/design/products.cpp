@@ -28,20 +28,11 @@ struct RowChunks {
 constexpr std::int64_t kMostChunks = 64;
 constexpr std::int64_t kMostSums = 32;  // each partial sum costs its length in doubles
 
-template <class T>
-std::int64_t entries(const DenseView<T>& X) {
-    return X.n * X.d;
-}
-template <class T, class I>
-std::int64_t entries(const SparseView<T, I>& X) {
-    return static_cast<std::int64_t>(X.pointers[X.by_rows ? X.n : X.d]);
-}
-
 // The work of sums of n_out numbers over lines of X, zero where partial sums are not worth their
 // memory: they must be small against the entries.
 template <class T, class I>
 std::int64_t scatter_work(const SparseView<T, I>& X, std::int64_t n_out) {
-    return n_out > entries(X) / kMostSums ? 0 : entries(X);
+    return n_out > X.n_stored() / kMostSums ? 0 : X.n_stored();
 }
 
 // Calls work(first, last) over chunks of n rows.
@@ -75,31 +66,29 @@ void sum_over_rows(std::int64_t n, std::int64_t size, std::int64_t work_size, do
 // ---- dense --------------------------------------------------------------------------------------
 
 template <Entry kind, class T>
-void product(const DenseView<T>& X, const double* b, double* z) {
-    over_rows(X.n, entries(X), [&](std::int64_t first, std::int64_t last) {
-        if (X.rows_contiguous())
-            return rows_times_vector<kind>(X.row(first), X.row_stride, last - first, X.d, b,
-                                           z + first, is_beyond_caches(X));
-        std::fill(z + first, z + last, 0.0);
+void product(const DenseView<T>& X, bool transposed, const double* in, double* out) {
+    const bool ahead = is_beyond_caches(X), by_rows = X.rows_contiguous();
+    if (!transposed)
+        return over_rows(X.n, X.n_stored(), [&](std::int64_t first, std::int64_t last) {
+            if (by_rows)
+                return rows_times_vector<kind>(X.row(first), X.row_stride, last - first, X.d, in,
+                                               out + first, ahead);
+            std::fill(out + first, out + last, 0.0);
+            over_columns(X, first, last,
+                         [&](std::int64_t i, std::int64_t m, std::int64_t j, const T* x) {
+                             if (in[j] != 0) add_column<kind>(in[j], x, X.row_stride, out + i, m);
+                         });
+        });
+    const auto add = [&](std::int64_t first, std::int64_t last, double* target) {
+        if (by_rows)
+            return add_rows<kind>(X.row(first), X.row_stride, last - first, X.d, in + first, target,
+                                  ahead);
         over_columns(X, first, last,
                      [&](std::int64_t i, std::int64_t m, std::int64_t j, const T* x) {
-                         if (b[j] != 0) add_column<kind>(b[j], x, X.row_stride, z + i, m);
+                         target[j] += column_dot<kind>(x, X.row_stride, in + i, m);
                      });
-    });
-}
-
-template <Entry kind, class T>
-void transposed_product(const DenseView<T>& X, const double* g, double* q) {
-    sum_over_rows(X.n, X.d, entries(X), q,
-                  [&](std::int64_t first, std::int64_t last, double* target) {
-                      if (X.rows_contiguous())
-                          return add_rows<kind>(X.row(first), X.row_stride, last - first, X.d,
-                                                g + first, target, is_beyond_caches(X));
-                      over_columns(X, first, last,
-                                   [&](std::int64_t i, std::int64_t m, std::int64_t j, const T* x) {
-                                       target[j] += column_dot<kind>(x, X.row_stride, g + i, m);
-                                   });
-                  });
+    };
+    sum_over_rows(X.n, X.d, X.n_stored(), out, add);
 }
 
 // Rows that stay in the nearest cache while several loops read them.
@@ -110,13 +99,13 @@ std::int64_t rows_in_cache(std::int64_t d) {
 template <class T>
 void both_products(const DenseView<T>& X, const double* b, const double* g, double* z, double* q) {
     if (!X.rows_contiguous()) {
-        product<Entry::plain>(X, b, z);
-        return transposed_product<Entry::plain>(X, g, q);
+        product<Entry::plain>(X, false, b, z);
+        return product<Entry::plain>(X, true, g, q);
     }
     const std::int64_t block = rows_in_cache(X.d);
     const bool ahead = is_beyond_caches(X);
     sum_over_rows(
-        X.n, X.d, entries(X), q, [&](std::int64_t first, std::int64_t last, double* target) {
+        X.n, X.d, X.n_stored(), q, [&](std::int64_t first, std::int64_t last, double* target) {
             for (std::int64_t i = first; i < last; i += block) {
                 const std::int64_t m = std::min(block, last - i);
                 rows_times_vector<Entry::plain>(X.row(i), X.row_stride, m, X.d, b, z + i, ahead);
@@ -125,76 +114,49 @@ void both_products(const DenseView<T>& X, const double* b, const double* g, doub
         });
 }
 
-// sum_j = sum_i x_ij, square_j = sum_i x_ij^2 and row_square_i = sum_j x_ij^2 inverse_j in one
-// pass; false, and nothing is done, unless the rows of X are dense and lie in one piece.
+// Sums and squares of the columns, and row_norm_i = sum_j x_ij^2 inverse_j, in one pass over rows
+// that lie in one piece.
 template <class T>
-bool moments_of_rows(const DenseView<T>& X, const double* inverse, double* sum, double* square,
-                     double* row_square) {
-    if (!X.rows_contiguous()) return false;
+void moments_of_rows(const DenseView<T>& X, const double* inverse, const Moments& out) {
     const std::vector<double> ones(rows_in_cache(X.d), 1.0);
     std::vector<double> both(2 * X.d);
     const auto add = [&](std::int64_t first, std::int64_t last, double* target) {
         for (std::int64_t i = first; i < last; i += std::ssize(ones)) {
             const std::int64_t m = std::min(std::ssize(ones), last - i), stride = X.row_stride;
-            rows_times_vector<Entry::square>(X.row(i), stride, m, X.d, inverse, row_square + i,
+            rows_times_vector<Entry::square>(X.row(i), stride, m, X.d, inverse, &out.row_norm[i],
                                              is_beyond_caches(X));
             add_rows<Entry::plain>(X.row(i), stride, m, X.d, ones.data(), target, false);
             add_rows<Entry::square>(X.row(i), stride, m, X.d, ones.data(), target + X.d, false);
         }
     };
-    sum_over_rows(X.n, 2 * X.d, entries(X), both.data(), add);
-    std::copy_n(both.begin(), X.d, sum);
-    std::copy_n(both.begin() + X.d, X.d, square);
-    return true;
-}
-
-template <class T, class I>
-bool moments_of_rows(const SparseView<T, I>&, const double*, double*, double*, double*) {
-    return false;
+    sum_over_rows(X.n, 2 * X.d, X.n_stored(), both.data(), add);
+    std::copy_n(both.begin(), X.d, out.sum.begin());
+    std::copy_n(both.begin() + X.d, X.d, out.square.begin());
 }
 
 // ---- sparse: "lines" are rows (CSR) or columns (CSC) --------------------------------------------
 
 template <Entry kind, class T, class I>
-void gather_lines(const SparseView<T, I>& X, std::int64_t n_lines, const double* in, double* out) {
-    over_rows(n_lines, entries(X), [&](std::int64_t first, std::int64_t last) {
-        for (std::int64_t i = first; i < last; ++i)
-            out[i] = sparse_dot<kind>(X.line(i), in);
-    });
-}
-
-template <Entry kind, class T, class I>
-void scatter_lines(const SparseView<T, I>& X, std::int64_t n_lines, std::int64_t n_out,
-                   const double* in, double* out) {
-    sum_over_rows(n_lines, n_out, scatter_work(X, n_out), out,
+void product(const SparseView<T, I>& X, bool transposed, const double* in, double* out) {
+    if (X.by_rows != transposed)
+        return over_rows(X.n_lines(), X.n_stored(), [&](std::int64_t first, std::int64_t last) {
+            for (std::int64_t i = first; i < last; ++i)
+                out[i] = sparse_dot<kind>(X.line(i), in);
+        });
+    const std::int64_t n_out = transposed ? X.d : X.n;
+    sum_over_rows(X.n_lines(), n_out, scatter_work(X, n_out), out,
                   [&](std::int64_t first, std::int64_t last, double* target) {
                       for (std::int64_t i = first; i < last; ++i)
                           if (in[i] != 0) sparse_axpy<kind>(in[i], X.line(i), target);
                   });
 }
 
-template <Entry kind, class T, class I>
-void product(const SparseView<T, I>& X, const double* b, double* z) {
-    if (X.by_rows)
-        gather_lines<kind>(X, X.n, b, z);
-    else
-        scatter_lines<kind>(X, X.d, X.n, b, z);
-}
-
-template <Entry kind, class T, class I>
-void transposed_product(const SparseView<T, I>& X, const double* g, double* q) {
-    if (X.by_rows)
-        scatter_lines<kind>(X, X.n, X.d, g, q);
-    else
-        gather_lines<kind>(X, X.d, g, q);
-}
-
 template <class T, class I>
 void both_products(const SparseView<T, I>& X, const double* b, const double* g, double* z,
                    double* q) {
     if (!X.by_rows) {
-        product<Entry::plain>(X, b, z);
-        return transposed_product<Entry::plain>(X, g, q);
+        product<Entry::plain>(X, false, b, z);
+        return product<Entry::plain>(X, true, g, q);
     }
     sum_over_rows(X.n, X.d, scatter_work(X, X.d), q,
                   [&](std::int64_t first, std::int64_t last, double* target) {
@@ -206,16 +168,14 @@ void both_products(const SparseView<T, I>& X, const double* b, const double* g, 
                   });
 }
 
+// X times a vector or, `transposed`, X' times one.
 template <Entry kind>
-void product(const DesignView& X, std::span<const double> b, std::span<double> z) {
-    assert(std::ssize(b) == n_columns(X) && std::ssize(z) == n_rows(X));
-    std::visit([&](const auto& view) { product<kind>(view, b.data(), z.data()); }, X);
-}
-
-template <Entry kind>
-void transposed_product(const DesignView& X, std::span<const double> g, std::span<double> q) {
-    assert(std::ssize(g) == n_rows(X) && std::ssize(q) == n_columns(X));
-    std::visit([&](const auto& view) { transposed_product<kind>(view, g.data(), q.data()); }, X);
+void product(const DesignView& X, bool transposed, std::span<const double> in,
+             std::span<double> out) {
+    assert(std::ssize(in) == (transposed ? n_rows(X) : n_columns(X)));
+    assert(std::ssize(out) == (transposed ? n_columns(X) : n_rows(X)));
+    std::visit([&](const auto& view) { product<kind>(view, transposed, in.data(), out.data()); },
+               X);
 }
 
 constexpr double kDenormal = 0x1p-1022;  // squares below this may have lost all their digits
@@ -268,23 +228,23 @@ RECTILINE_MULTIVERSION void set_norms(const double* square, std::int64_t count, 
 }  // namespace
 
 void multiply(const DesignView& X, std::span<const double> b, std::span<double> z) {
-    product<Entry::plain>(X, b, z);
+    product<Entry::plain>(X, false, b, z);
 }
 
 void multiply_transposed(const DesignView& X, std::span<const double> g, std::span<double> q) {
-    transposed_product<Entry::plain>(X, g, q);
+    product<Entry::plain>(X, true, g, q);
 }
 
 void row_squares(const DesignView& X, std::span<const double> scale, std::span<double> r) {
-    product<Entry::square>(X, scale, r);
+    product<Entry::square>(X, false, scale, r);
 }
 
 void column_sizes(const DesignView& X, std::span<const double> scale, std::span<double> s) {
-    transposed_product<Entry::absolute>(X, scale, s);
+    product<Entry::absolute>(X, true, scale, s);
 }
 
 void column_squares(const DesignView& X, std::span<const double> scale, std::span<double> s) {
-    transposed_product<Entry::square>(X, scale, s);
+    product<Entry::square>(X, true, scale, s);
 }
 
 void multiply_both(const DesignView& X, std::span<const double> b, std::span<const double> g,
@@ -332,9 +292,10 @@ void moments(const DesignView& X, const Moments& out) {
         inverses += inverse[j];
     }
     const bool is_done = std::visit(
-        [&](const auto& view) {
-            return moments_of_rows(view, inverse.data(), out.sum.data(), out.square.data(),
-                                   out.row_norm.data());
+        [&]<class View>(const View& view) {
+            if constexpr (requires { view.row_stride; })
+                if (view.rows_contiguous()) return moments_of_rows(view, inverse.data(), out), true;
+            return false;
         },
         X);
     if (!is_done) {

@@ -8,15 +8,16 @@ namespace rectiline::interior {
 
 namespace {
 
-// The proximal term keeps columns that nothing holds where they are. It is raised where there is no
-// factor.
 constexpr double kLargestProximal = 1e-2, kRaise = 100;
 // Multiply-adds of doubles in the time of one of numbers.
 template <class Real>
 constexpr std::int64_t kCost = std::is_same_v<Real, Number> ? 8 : 1;
 
+}  // namespace
+
 template <class Real>
-void multiply_rows(const CompressedRows& by, std::span<const Real> x, std::span<Real> rows) {
+void CompressedSystem<Real>::multiply(std::span<const Real> x, std::span<Real> rows) {
+    const CompressedRows& by = this->rows();
     for (std::size_t r = 0; r < rows.size(); ++r) {
         Real sum = 0.0;
         for (std::int64_t e = by.begin[r]; e < by.begin[r + 1]; ++e)
@@ -26,24 +27,33 @@ void multiply_rows(const CompressedRows& by, std::span<const Real> x, std::span<
 }
 
 template <class Real>
-void add_rows(const CompressedRows& of, std::span<const Real> rows, std::span<Real> x) {
+void CompressedSystem<Real>::multiply_transposed(std::span<const Real> rows, std::span<Real> x) {
+    const CompressedRows& of = this->rows();
     std::fill(x.begin(), x.end(), Real(0.0));
     for (std::size_t r = 0; r < rows.size(); ++r)
         for (std::int64_t e = of.begin[r]; e < of.begin[r + 1]; ++e)
             x[of.columns[e]] += Real(of.values[e]) * rows[r];
 }
 
-}  // namespace
+template <class Real>
+bool CompressedSystem<Real>::factorise(std::span<const Real> weight, Interrupt& interrupt) {
+    assert(std::ssize(weight) == n_rows());
+    for (; proximal_ <= kLargestProximal; proximal_ *= kRaise) {
+        for (std::size_t j = 0; j < diagonal_.size(); ++j)
+            diagonal_[j] = Real(rho_[j]) + Real(proximal_);
+        if (try_factor(weight, interrupt)) return true;
+        if (interrupt.stopped()) return false;
+    }
+    return false;
+}
 
 template <class Real>
 DenseSystem<Real>::DenseSystem(const UnitProgram& program, CompressedRows rows, bool by_rows,
                                double proximal)
-    : rows_(std::move(rows)),
-      rho_(program.rho),
+    : CompressedSystem<Real>(program, proximal),
+      rows_(std::move(rows)),
       by_rows_(by_rows),
-      proximal_(proximal),
       is_steady_(rows_.n_rows(), 1),
-      diagonal_(program.rho.size()),
       steady_(by_rows ? 0 : program.width()),
       matrix_(by_rows ? 0 : program.width()) {
     for (std::int64_t k = 0; k < program.n_units(); ++k)
@@ -73,7 +83,7 @@ DenseSystem<Real>::DenseSystem(const UnitProgram& program, CompressedRows rows, 
 
 template <class Real>
 bool DenseSystem<Real>::sum_rows(std::span<const Real> weight, bool steady,
-                                 SymmetricMatrix<Real>& sum, support::Interrupt& interrupt) const {
+                                 SymmetricMatrix<Real>& sum, Interrupt& interrupt) const {
     for (std::int64_t r = 0; r < rows_.n_rows(); ++r) {
         if (static_cast<bool>(is_steady_[r]) != steady) continue;
         const std::int64_t first = rows_.begin[r], count = rows_.length(r);
@@ -86,7 +96,7 @@ bool DenseSystem<Real>::sum_rows(std::span<const Real> weight, bool steady,
 }
 
 template <class Real>
-bool DenseSystem<Real>::sum_columns(std::span<const Real> weight, support::Interrupt& interrupt) {
+bool DenseSystem<Real>::sum_columns(std::span<const Real> weight, Interrupt& interrupt) {
     for (std::int64_t r = 0; r < rows_.n_rows(); ++r)
         if (rows_.length(r) == 1) {
             const std::int64_t e = rows_.begin[r];
@@ -107,9 +117,7 @@ bool DenseSystem<Real>::sum_columns(std::span<const Real> weight, support::Inter
 }
 
 template <class Real>
-bool DenseSystem<Real>::set_up(std::span<const Real> weight, support::Interrupt& interrupt) {
-    for (std::size_t j = 0; j < diagonal_.size(); ++j)
-        diagonal_[j] = Real(rho_[j]) + Real(proximal_);
+bool DenseSystem<Real>::set_up(std::span<const Real> weight, Interrupt& interrupt) {
     if (by_rows_) return sum_columns(weight, interrupt);
     if (!has_steady_) {
         if (!sum_rows(weight, true, steady_, interrupt)) return false;
@@ -122,31 +130,16 @@ bool DenseSystem<Real>::set_up(std::span<const Real> weight, support::Interrupt&
 }
 
 template <class Real>
-bool DenseSystem<Real>::factorise(std::span<const Real> weight, support::Interrupt& interrupt) {
-    assert(std::ssize(weight) == rows_.n_rows());
-    const auto size = by_rows_ ? std::ssize(wide_) : std::ssize(rho_);
-    for (; proximal_ <= kLargestProximal; proximal_ *= kRaise) {
-        if (!set_up(weight, interrupt)) return false;
-        if (interrupt.poll_ahead(kCost<Real> * size * size * size / 6)) return false;
-        if (matrix_.factorise()) return true;
-    }
-    return false;
-}
-
-template <class Real>
-void DenseSystem<Real>::multiply(std::span<const Real> x, std::span<Real> rows) {
-    multiply_rows(rows_, x, rows);
-}
-
-template <class Real>
-void DenseSystem<Real>::multiply_transposed(std::span<const Real> rows, std::span<Real> x) {
-    add_rows(rows_, rows, x);
+bool DenseSystem<Real>::try_factor(std::span<const Real> weight, Interrupt& interrupt) {
+    const auto size = std::ssize(by_rows_ ? image_ : diagonal_);
+    return set_up(weight, interrupt) &&
+           !interrupt.poll_ahead(kCost<Real> * size * size * size / 6) && matrix_.factorise();
 }
 
 template <class Real>
 bool DenseSystem<Real>::solve(std::span<Real> v, std::span<const Real> r, std::span<Real>) {
     std::vector<Real> pulled(v.size());
-    multiply_transposed(r, pulled);
+    this->multiply_transposed(r, pulled);
     for (std::size_t j = 0; j < v.size(); ++j)
         v[j] += pulled[j];
     if (!by_rows_) {
@@ -164,28 +157,6 @@ bool DenseSystem<Real>::solve(std::span<Real> v, std::span<const Real> r, std::s
         for (std::int64_t e = begin_[j]; e < begin_[j + 1]; ++e)
             v[j] -= Real(values_[e]) * image_[number_[e]];
         v[j] = v[j] / diagonal_[j];
-    }
-    return false;
-}
-
-SparseSystem::SparseSystem(const UnitProgram& program, std::shared_ptr<NormalEquations> equations,
-                           double proximal)
-    : equations_(std::move(equations)), rho_(program.rho), proximal_(proximal) {}
-
-void SparseSystem::multiply(std::span<const double> x, std::span<double> rows) {
-    multiply_rows(equations_->rows(), x, rows);
-}
-
-void SparseSystem::multiply_transposed(std::span<const double> rows, std::span<double> x) {
-    add_rows(equations_->rows(), rows, x);
-}
-
-bool SparseSystem::factorise(std::span<const double> weight, Interrupt& interrupt) {
-    std::vector<double> diagonal(rho_.size());
-    for (; proximal_ <= kLargestProximal && !interrupt.stopped(); proximal_ *= kRaise) {
-        for (std::size_t j = 0; j < diagonal.size(); ++j)
-            diagonal[j] = rho_[j] + proximal_;
-        if (equations_->factorise(weight, diagonal, interrupt)) return true;
     }
     return false;
 }

@@ -289,7 +289,7 @@ void UnitInterior<Real>::improve(std::span<const Real> left) {
 }
 
 template <class Real>
-bool UnitInterior<Real>::step(support::Interrupt& interrupt) {
+bool UnitInterior<Real>::step(Interrupt& interrupt) {
     verdict_ = pair_.evaluate();
     linearise();
     if (!system_->factorise(row_weight_, interrupt)) return false;

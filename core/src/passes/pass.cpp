@@ -19,22 +19,6 @@ constexpr std::int64_t kTask = 2048, kMostTasks = 128, kMostEntries = 1 << 20;
 // Terms that one sum has at most until it is compensated, with a margin for the rest.
 constexpr double kUnitRoundoff = 0x1p-53;
 
-// Calls use(chunk) with the access that fits the view. Sparse views must be by rows.
-template <class Use>
-void with_chunk_access(const DesignView& X, Use&& use) {
-    std::visit(
-        [&]<class View>(const View& view) {
-            if constexpr (requires { view.row_stride; }) {
-                DenseChunk chunk(view);
-                use(chunk);
-            } else {
-                SparseChunk chunk(view);
-                use(chunk);
-            }
-        },
-        X);
-}
-
 // Walks along a sorted list of rows, chunk by chunk.
 class RowCursor {
   public:
@@ -270,7 +254,7 @@ bool run_pass(const DesignView& X, std::span<const Member> members, bool interce
             for (std::size_t k = 0; k < members.size(); ++k)
                 mine[k].reset(members[k], d, first);
             const auto chunk = std::make_unique<Chunk>();
-            with_chunk_access(X, [&](auto& access) {
+            with_access<DenseChunk, SparseChunk>(X, [&](auto& access) {
                 run_task(access, members, prepared, d, first, last, *chunk, mine.data());
             });
         });

@@ -18,7 +18,7 @@ void repair(const SmallProblem& problem, std::span<double> g) {
     std::vector<double> norms;
     for (const std::int64_t j : problem.free_columns)
         norms.push_back(problem.norms.column[j]);
-    support::Interrupt never;
+    Interrupt never;
     balance_columns(problem.free, dense_solver(problem.free, never), problem.boxes, norms, zero,
                     zero, g);
     rows::clip_dual(problem.rows, g);

@@ -164,11 +164,11 @@ RECTILINE_MULTIVERSION void set_arguments(const RowFunctions& rows, const double
                                           double intercept, const double* row_norm, double factor,
                                           std::int64_t first, std::int64_t last, double* argument,
                                           double* radius) {
-    const double *direction = rows.direction, *offset = rows.offset;
     const double shift = size_of(intercept);
     for (std::int64_t i = first; i < last; ++i) {
-        argument[i] = direction[i] * (z[i] + intercept) + offset[i];
-        radius[i] = factor * row_norm[i] + 4 * kUnit * (size_of(z[i]) + shift + size_of(offset[i]));
+        const double sizes = size_of(z[i]) + shift + size_of(rows.offset[i]);
+        argument[i] = rows.argument(i, z[i] + intercept);
+        radius[i] = factor * row_norm[i] + 4 * kUnit * sizes;
     }
 }
 
@@ -227,7 +227,7 @@ void measure_plain(const RowFunctions& rows, const Candidate& pair, std::span<co
     assert(std::ssize(z) == rows.n && norms.row.size() == z.size() && image.size() == b.size());
     assert(norms.scale.size() == b.size() && norms.column.size() == b.size());
     const double reach = gamma(b.size()) * norm_bound(b, norms.scale);
-    support::over_stretches(rows.n, [&](std::int64_t first, std::int64_t last) {
+    over_stretches(rows.n, [&](std::int64_t first, std::int64_t last) {
         set_arguments(rows, z.data(), intercept, norms.row.data(), reach, first, last,
                       out.argument.data(), out.radius.data());
     });

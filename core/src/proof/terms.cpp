@@ -33,14 +33,7 @@ struct Value {
 
 template <class Curved>
 RECTILINE_INLINE Value value_of(const Curved& f, double t) {
-    const Piece& first = f.pieces[0];
-    double a = first.at, v = first.value, m = first.slope, q = first.curvature;
-    for (int k = 1; k <= f.last_piece(); ++k) {
-        const Piece& piece = f.pieces[k];
-        const bool past = t > piece.from;
-        a = past ? piece.at : a, v = past ? piece.value : v;
-        m = past ? piece.slope : m, q = past ? piece.curvature : q;
-    }
+    const auto [a, v, m, q] = f.quadratic_at(t);
     const double e = t - a, length = size_of(e);
     return {v + e * (m + 0.5 * q * e), size_of(v) + length * (size_of(m) + 0.5 * q * length),
             length > 0 ? size_of(m) + q : 0.0};
@@ -105,11 +98,8 @@ RECTILINE_MULTIVERSION BlockBounds block_bounds(const Curves& curves, const RowF
         const auto& f = of[i];
         const double w = weight[i], t = value[i];
         const double e = visible(radius[i] + touch_error(f, t), t);
-        double s = w > 0 ? dual.share * (direction[i] * dual.g[i]) / w : 0.0;
-        const double room = dual.spread * size_of(s);
-        s = s < f.lowest_slope() ? f.lowest_slope() : s;
-        s = s > f.highest_slope() ? f.highest_slope() : s;
-        const RowBound row = bound_of(f, t, e, s, room);
+        const double s = w > 0 ? dual.share * (direction[i] * dual.g[i]) / w : 0.0;
+        const RowBound row = bound_of(f, t, e, f.nearest_slope(s), dual.spread * size_of(s));
         const double counts = w > 0 ? 1.0 : 0.0;
         losses[i - block.first] = w * row.loss;
         size += w * size_of(row.loss), error += w * row.loss_error + counts * row.loss_lost;

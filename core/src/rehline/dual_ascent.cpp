@@ -3,8 +3,6 @@
 #include "rectiline/design/products.hpp"
 #include "rectiline/design/row_access.hpp"
 
-#include <cassert>
-
 namespace rectiline::rehline {
 
 namespace {
@@ -16,6 +14,7 @@ RECTILINE_MULTIVERSION double step_constraints(Rows& access, const LinearConstra
     double gap = 0;
     for (std::int64_t k = 0; k < std::ssize(dual); ++k) {
         if (!(curvature[k] > 0)) continue;  // zero rows cannot move anything
+        access.load({&k, 1});
         const double value = access.dot(0, k, move.coef.data()) + constraints.c[k], old = dual[k];
         const double free = old - value / curvature[k];
         const double next = constraints.equality[k] ? free : std::max(0.0, free);
@@ -32,30 +31,26 @@ constexpr std::int64_t kPerEntry = 100;  // multiply-adds in the time of collect
 
 // The piece of weight * phi*(a / weight) that holds a strictly inside: its ends, its curvature and
 // the slope there (an argument of phi). False at an end.
-struct Piece {
+struct DualPiece {
     double low, high, curvature, argument;
 };
 
-bool piece_of(const Curve& f, double a, double weight, Piece& piece) {
-    const double s = a / weight;
-    const double margin = 1e-13 * (1 + std::fabs(s));
-    const std::int64_t K = f.n_knots;
-    if (f.curvature[0] > 0 && s < f.left[0] - margin) {
-        piece = {-kInfinity, weight * f.left[0], 1.0 / (weight * f.curvature[0]),
-                 f.knot[0] + (s - f.left[0]) / f.curvature[0]};
-        return true;
-    }
-    for (std::int64_t k = 0; k < K; ++k) {
-        if (s < f.left[k] - margin) return false;
-        if (s > f.left[k] + margin && s < f.right[k] - margin) {
-            piece = {weight * f.left[k], weight * f.right[k], 0.0, f.knot[k]};
+bool piece_of(const Curve& f, double a, double weight, DualPiece& piece) {
+    const double s = a / weight, margin = 1e-13 * (1 + std::fabs(s));
+    const auto is_inside = [&](double low, double high) {
+        return s > low + margin && s < high - margin;
+    };
+    for (std::int64_t k = 0; k <= f.n_knots; ++k) {
+        const auto& own = f.pieces[k];
+        if (own.curvature > 0 && is_inside(own.first_slope, own.last_slope)) {
+            const double argument = k == 0 ? own.to + (s - own.last_slope) / own.curvature
+                                           : own.from + (s - own.first_slope) / own.curvature;
+            piece = {weight * own.first_slope, weight * own.last_slope,
+                     1.0 / (weight * own.curvature), argument};
             return true;
         }
-        const double q = f.curvature[k + 1];
-        const double top = k + 1 < K ? f.left[k + 1] : kInfinity;
-        if (q > 0 && s > f.right[k] + margin && s < top - margin) {
-            piece = {weight * f.right[k], std::isinf(top) ? kInfinity : weight * top,
-                     1.0 / (weight * q), f.knot[k] + (s - f.right[k]) / q};
+        if (k < f.n_knots && is_inside(f.left[k], f.right[k])) {
+            piece = {weight * f.left[k], weight * f.right[k], 0.0, f.knot[k]};
             return true;
         }
     }
@@ -75,24 +70,8 @@ double column_derivative(const ColumnFunctions& columns, std::int64_t j, double 
 ConstraintDuals::ConstraintDuals(LinearConstraints constraints, const ColumnFunctions& columns)
     : constraints_(constraints),
       dual_(constraints.c.size(), 0.0),
-      curvature_(dual_.size()),
-      slack_(dual_.size()) {
-    const std::int64_t m = size(), d = columns.d;
-    if (m == 0) return;
-    entries_per_row_ = d;
-    std::visit(
-        [&]<class View>(const View& A) {
-            if constexpr (requires { A.pointers; })
-                entries_per_row_ = 1 + static_cast<std::int64_t>(A.pointers[m]) / m;
-            else
-                assert(A.rows_contiguous());
-        },
-        constraints.A);
-    std::vector<double> inverse(d);
-    for (std::int64_t j = 0; j < d; ++j)
-        inverse[j] = 1.0 / columns.rho[j];
-    row_squares(constraints_.A, inverse, curvature_);
-}
+      curvature_(curvature_of_rows(constraints.A, columns)),
+      slack_(dual_.size()) {}
 
 void ConstraintDuals::restart(std::span<const double> dual) {
     for (std::size_t k = 0; k < dual_.size(); ++k)
@@ -104,7 +83,7 @@ std::int64_t ConstraintDuals::sweep(const DualMove& move, double& gap) {
     with_row_access(constraints_.A, [&](auto& access) {
         gap += step_constraints(access, constraints_, curvature_, dual_, move);
     });
-    return 2 * size() * entries_per_row_;
+    return 2 * (size() + n_stored(constraints_.A));
 }
 
 double ConstraintDuals::complementarity(std::span<const double> coef) {
@@ -118,6 +97,14 @@ double ConstraintDuals::complementarity(std::span<const double> coef) {
 
 void ConstraintDuals::push(std::span<double> q) const {
     multiply_transposed(constraints_.A, dual_, q);
+}
+
+std::vector<double> curvature_of_rows(const DesignView& X, const ColumnFunctions& columns) {
+    std::vector<double> inverse(columns.d), curvature(n_rows(X));
+    for (std::int64_t j = 0; j < columns.d; ++j)
+        inverse[j] = 1.0 / columns.rho[j];
+    row_squares(X, inverse, curvature);
+    return curvature;
 }
 
 Coefficients::Coefficients(ColumnFunctions columns)
@@ -138,7 +125,7 @@ void Coefficients::follow(const DesignView& X, std::span<const double> g,
             q_[j] += part_[j];
     }
     for (std::int64_t j = 0; j < columns_.d; ++j)
-        coef_[j] = columns_.minimiser(j, q_[j]);
+        coef_[j] = columns_[j].minimiser(q_[j]);
 }
 
 double Coefficients::penalty() const {
@@ -158,7 +145,7 @@ bool FreeDuals::collect(const DesignView& X, const RowFunctions& rows,
     slot_of_.assign(columns.d, -1);
     with_row_access(X, [&](auto& access) {
         for (const std::int64_t i : active) {
-            Piece piece;
+            DualPiece piece;
             if (!piece_of(rows.curve(i), a[i], rows.weight[i], piece)) continue;
             access.load({&i, 1});
             const double t = rows.argument(i, access.dot(0, i, coef.data()) + intercept);
@@ -225,7 +212,7 @@ std::int64_t FreeDuals::find_direction(const RowFunctions& rows, double t0,
 std::int64_t FreeDuals::count(const RowFunctions& rows, std::span<const std::int64_t> active,
                               std::span<const double> a) const {
     std::int64_t n_free = 0;
-    Piece piece;
+    DualPiece piece;
     for (const std::int64_t i : active)
         n_free += piece_of(rows.curve(i), a[i], rows.weight[i], piece);
     return n_free;
@@ -292,7 +279,7 @@ FreeDualStep FreeDuals::step(const DesignView& X, const RowFunctions& rows,
     for (std::int64_t j = 0; j < columns.d; ++j)
         if (dq_[j] != 0) {
             q[j] += dq_[j];
-            coef[j] = columns.minimiser(j, q[j]);
+            coef[j] = columns[j].minimiser(q[j]);
         }
     return out;
 }

@@ -1,6 +1,5 @@
 #include "rectiline/rehline/rehline.hpp"
 
-#include "rectiline/design/products.hpp"
 #include "rectiline/design/row_access.hpp"
 
 namespace rectiline::rehline {
@@ -58,18 +57,16 @@ RECTILINE_MULTIVERSION std::int64_t step_rows(Rows& access, const std::int64_t* 
         const double change = next - a;
         if (change != 0) {
             s.a[i] = next;
-            double bend;
-            const double away = weight * f.continued_slope(t, t, bend) - a;
-            gap += gap_share(away, change, r, bend > 0);
+            const Quadratic own = f.quadratic_at(t);
+            gap += gap_share(weight * own.slope_at(t) - a, change, r, own.curvature > 0);
             s.move(access, slot, i, -change * direction);
             if (s.intercept_step > 0) {
                 s.balance += change * direction;
                 s.intercept = s.center - s.intercept_step * s.balance;
             }
             largest_move = std::max(largest_move, std::fabs(change) * r);
-        } else if (s.shrink) {
-            double unused;
-            if (slack_to_knot(f, t, unused) > s.threshold) continue;
+        } else if (s.shrink && slack_to_knot(f, t) > s.threshold) {
+            continue;
         }
         kept[n_kept++] = i;
     }
@@ -102,15 +99,11 @@ Rehline::Rehline(DesignView X, RowFunctions rows, ColumnFunctions columns,
       options_(options),
       random_(options.seed),
       a_(rows.n, 0.0),
-      curvature_(rows.n),
+      curvature_(curvature_of_rows(X, columns)),
       scratch_(rows.n),
       active_(rows.n),
       block_order_((rows.n + kRowBlock - 1) / kRowBlock),
       block_kept_(block_order_.size()) {
-    std::vector<double> inverse(columns.d);
-    for (std::int64_t j = 0; j < columns.d; ++j)
-        inverse[j] = 1.0 / columns.rho[j];
-    row_squares(X_, inverse, curvature_);
     alive_.reserve(rows.n);
     for (std::int64_t i = 0; i < rows.n; ++i) {
         curvature_[i] += options_.intercept_step;
@@ -330,12 +323,12 @@ std::int64_t Rehline::screen(double gap) {
         for (const std::int64_t i : alive_) {
             access.load({&i, 1});
             const double t = rows_.argument(i, access.dot(0, i, at.coef.data()));
-            double slope;
+            const Curve& f = rows_.curve(i);
             const double reach = std::sqrt(curvature_[i]);
             const double rounding =
                 1e-12 * (std::fabs(t) + std::fabs(rows_.offset[i]) + reach * length);
-            if (slack_to_knot(rows_.curve(i), t, slope) > radius * reach + rounding) {
-                const double fixed = rows_.weight[i] * slope;
+            if (slack_to_knot(f, t) > radius * reach + rounding) {
+                const double fixed = rows_.weight[i] * f.slope_at(t);
                 moved = moved || fixed != a_[i];
                 a_[i] = fixed;
             } else {

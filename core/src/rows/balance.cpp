@@ -18,11 +18,13 @@ RECTILINE_INLINE double clipped(double own, double weight, const SlopeEnds& ends
     return weight > 0 ? own : 0.0;  // a weight of zero times an open end is not a number
 }
 
-// How far a multiplier can move up (`sign` > 0) or down inside its box; 0 at an end if only those
-// inside may move.
-RECTILINE_INLINE double room_of(double g, double turn, double weight, const SlopeEnds& ends,
-                                double sign, bool inside_only) {
-    const Box box = inward_box(weight, ends.low, ends.high);
+// How far the multiplier of a row can move up (`sign` > 0) or down inside its box; 0 at an end if
+// only those inside may move.
+template <class Ends>
+RECTILINE_INLINE double room_of(const RowFunctions& rows, const Ends& ends, std::int64_t i,
+                                double g, double sign, bool inside_only) {
+    const double weight = rows.weight[i], turn = rows.direction[i];
+    const Box box = inward_box(weight, ends[i].low, ends[i].high);
     const double own = turn * g, down = own - box.low, up = box.high - own;
     const double free = turn * sign > 0 ? up : down;
     const bool stuck = (inside_only && !(down > 0 && up > 0)) || !(weight > 0);
@@ -32,12 +34,10 @@ RECTILINE_INLINE double room_of(double g, double turn, double weight, const Slop
 template <class Ends>
 RECTILINE_MULTIVERSION void clip_block(const RowFunctions& rows, const Ends& ends, RowBlock block,
                                        double* g) {
-    const double *weight = rows.weight, *turn = rows.direction;
     const Ends of = ends;
 #pragma omp simd
-    for (std::int64_t i = block.first; i < block.last; ++i) {
-        g[i] = turn[i] * clipped(turn[i] * g[i], weight[i], of[i]);
-    }
+    for (std::int64_t i = block.first; i < block.last; ++i)
+        g[i] = rows.direction[i] * clipped(rows.direction[i] * g[i], rows.weight[i], of[i]);
 }
 
 // What many rows offer: the room of those that are bounded on that side, and of the open ones what
@@ -53,15 +53,12 @@ RECTILINE_INLINE double offer_of(double room, double g, double weight) {
 template <class Ends>
 RECTILINE_MULTIVERSION Offers block_offers(const RowFunctions& rows, const Ends& ends,
                                            RowBlock block, const double* g, double sign) {
-    const double *weight = rows.weight, *turn = rows.direction;
     const Ends of = ends;
     double inside = 0, all = 0;
 #pragma omp simd reduction(+ : inside, all)
     for (std::int64_t i = block.first; i < block.last; ++i) {
-        const double room = room_of(g[i], turn[i], weight[i], of[i], sign, false);
-        const double inner = room_of(g[i], turn[i], weight[i], of[i], sign, true);
-        all += offer_of(room, g[i], weight[i]);
-        inside += offer_of(inner, g[i], weight[i]);
+        all += offer_of(room_of(rows, of, i, g[i], sign, false), g[i], rows.weight[i]);
+        inside += offer_of(room_of(rows, of, i, g[i], sign, true), g[i], rows.weight[i]);
     }
     return {inside, all};
 }
@@ -72,7 +69,7 @@ template <class Ends>
 double move_one(const RowFunctions& rows, const Ends& ends, double move, double* g) {
     const double sign = move > 0 ? 1.0 : -1.0;
     for (std::int64_t i = 0; i < rows.n; ++i) {
-        const double room = room_of(g[i], rows.direction[i], rows.weight[i], ends[i], sign, true);
+        const double room = room_of(rows, ends, i, g[i], sign, true);
         if (room > 2 * std::fabs(move)) {
             const double before = g[i];
             g[i] += move;
@@ -86,14 +83,14 @@ double move_one(const RowFunctions& rows, const Ends& ends, double move, double*
 template <class Ends>
 RECTILINE_MULTIVERSION void move_block(const RowFunctions& rows, const Ends& ends, RowBlock block,
                                        double sign, bool inside_only, double share, double* g) {
-    const double *weight = rows.weight, *turn = rows.direction;
     const Ends of = ends;
 #pragma omp simd
     for (std::int64_t i = block.first; i < block.last; ++i) {
-        const double room = room_of(g[i], turn[i], weight[i], of[i], sign, inside_only);
-        const double asked = share * offer_of(room, g[i], weight[i]);
+        const double weight = rows.weight[i], turn = rows.direction[i];
+        const double room = room_of(rows, of, i, g[i], sign, inside_only);
+        const double asked = share * offer_of(room, g[i], weight);
         const double move = asked < room ? asked : room;
-        const double moved = turn[i] * clipped(turn[i] * (g[i] + sign * move), weight[i], of[i]);
+        const double moved = turn * clipped(turn * (g[i] + sign * move), weight, of[i]);
         g[i] = room > 0 ? moved : g[i];
     }
 }

@@ -17,18 +17,15 @@ template <class Curves>
 RECTILINE_MULTIVERSION RowSums block_sums(const Curves& curves, const RowFunctions& rows,
                                           RowBlock block, const double* z, const double* g) {
     const Curves f = curves;
-    const double *weight = rows.weight, *direction = rows.direction, *offset = rows.offset;
     double loss = 0, gap = 0;
 #pragma omp simd reduction(+ : loss, gap)
     for (std::int64_t i = block.first; i < block.last; ++i) {
         // Dividing by the weight can push a slope past its end by a rounding: bring it back.
-        const double quotient = direction[i] * g[i] / weight[i];
-        double slope = weight[i] > 0 ? quotient : 0.0;
-        slope = slope < f[i].lowest_slope() ? f[i].lowest_slope() : slope;
-        slope = slope > f[i].highest_slope() ? f[i].highest_slope() : slope;
-        const double t = direction[i] * z[i] + offset[i];
-        loss += weight[i] * f[i].loss(t);
-        gap += weight[i] * f[i].fenchel_young(t, slope);
+        const double w = rows.weight[i], quotient = rows.direction[i] * g[i] / w;
+        const double slope = f[i].nearest_slope(w > 0 ? quotient : 0.0);
+        const double t = rows.argument(i, z[i]);
+        loss += w * f[i].loss(t);
+        gap += w * f[i].fenchel_young(t, slope);
     }
     return {loss, gap};
 }
@@ -37,11 +34,10 @@ template <class Curves>
 RECTILINE_MULTIVERSION double block_loss(const Curves& curves, const RowFunctions& rows,
                                          RowBlock block, const double* z) {
     const Curves f = curves;
-    const double *weight = rows.weight, *direction = rows.direction, *offset = rows.offset;
     double loss = 0;
 #pragma omp simd reduction(+ : loss)
     for (std::int64_t i = block.first; i < block.last; ++i)
-        loss += weight[i] * f[i].loss(direction[i] * z[i] + offset[i]);
+        loss += rows.weight[i] * f[i].loss(rows.argument(i, z[i]));
     return loss;
 }
 
@@ -49,10 +45,9 @@ template <class Curves>
 RECTILINE_MULTIVERSION void block_slopes(const Curves& curves, const RowFunctions& rows,
                                          RowBlock block, const double* z, double* g) {
     const Curves f = curves;
-    const double *weight = rows.weight, *direction = rows.direction, *offset = rows.offset;
 #pragma omp simd
     for (std::int64_t i = block.first; i < block.last; ++i)
-        g[i] = direction[i] * weight[i] * f[i].slope_at(direction[i] * z[i] + offset[i]);
+        g[i] = rows.direction[i] * rows.weight[i] * f[i].slope_at(rows.argument(i, z[i]));
 }
 
 constexpr double kRounding = 4 * std::numeric_limits<double>::epsilon();
@@ -66,19 +61,18 @@ template <class Curves>
 RECTILINE_MULTIVERSION void find_ranges(const Curves& curves, const RowFunctions& rows, double z,
                                         double* low, double* high) {
     const Curves of = curves;
-    const double *weight = rows.weight, *direction = rows.direction, *offset = rows.offset;
     const double size = size_of(z);
 #pragma omp simd
     for (std::int64_t i = 0; i < rows.n; ++i) {
         const auto& f = of[i];
-        const double turn = direction[i], t = turn * z + offset[i];
-        const double reach = size + size_of(offset[i]);
+        const double turn = rows.direction[i], t = rows.argument(i, z);
+        const double reach = size + size_of(rows.offset[i]);
         double a = f.slope_at(t), b = a;
         for (int k = 0; k < f.last_piece(); ++k) {
             const bool on = is_on(t, f.pieces[k].to, reach);
             a = on ? f.pieces[k].last_slope : a, b = on ? f.pieces[k + 1].first_slope : b;
         }
-        const double w = weight[i];
+        const double w = rows.weight[i];
         low[i] = w * (turn > 0 ? a : -b);
         high[i] = w * (turn > 0 ? b : -a);
     }
@@ -153,7 +147,7 @@ RowSums row_sums(const RowFunctions& rows, std::span<const double> z, std::span<
 }
 
 double loss_sum(const RowFunctions& rows, std::span<const double> z) {
-    const auto parts = support::each_stretch(rows.n, [&](std::int64_t first, std::int64_t last) {
+    const auto parts = each_stretch(rows.n, [&](std::int64_t first, std::int64_t last) {
         CompensatedSum part;
         with_curves(rows, [&](const auto& curves) {
             for (std::int64_t i = first; i < last; i += kBlockRows)

@@ -59,7 +59,7 @@ struct Fixture {
         }
         q = follow();
         for (std::int64_t j = 0; j < kColumns; ++j)
-            coef.push_back(columns().minimiser(j, q[j]));
+            coef.push_back(columns()[j].minimiser(q[j]));
     }
     ColumnFunctions columns() const {
         return {kColumns, rho.data(), l1.data(), lower.data(), upper.data(), l1[0] == 0};
@@ -109,7 +109,7 @@ void check_falls(const char* name, double sparse, double low, double high) {
         const std::vector<double> q = at.follow();
         for (std::int64_t j = 0; j < kColumns; ++j) {
             CHECK_NEAR(at.q[j], q[j], 1e-12);
-            CHECK_NEAR(at.coef[j], at.columns().minimiser(j, at.q[j]), 1e-12);
+            CHECK_NEAR(at.coef[j], at.columns()[j].minimiser(at.q[j]), 1e-12);
         }
         for (std::int64_t i = 0; i < kRows; ++i)
             CHECK(std::isfinite(conjugate(at.view, at.a[i] / at.rows.weight[i])));

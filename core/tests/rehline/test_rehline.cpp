@@ -82,7 +82,7 @@ double gap_of(const Rehline& loop, const DesignView& X, const RowFunctions& rows
         }
     }
     for (std::int64_t j = 0; j < columns.d; ++j)  // b maximises q b - h(b)
-        CHECK_NEAR(b[j], columns.minimiser(j, push[j] - q[j]), 1e-9);
+        CHECK_NEAR(b[j], columns[j].minimiser(push[j] - q[j]), 1e-9);
     return gap;
 }
 

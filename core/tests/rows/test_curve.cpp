@@ -156,8 +156,7 @@ void check_random_pairs(const Curve& f, std::uint64_t seed) {
 
 void check_slack(const Curve& f) {
     for (const double t : arguments(f)) {
-        double slope;
-        const double slack = slack_to_knot(f, t, slope);
+        const double slope = f.slope_at(t), slack = slack_to_knot(f, t);
         double nearest = kInfinity;
         for (std::int64_t k = 0; k < f.n_knots; ++k)
             if (f.left[k] != f.right[k] || f.curvature[k] != f.curvature[k + 1])

@@ -45,13 +45,9 @@ struct ColumnFunctions {
     const double* upper;
     bool plain;  // no l1 and no bounds: b_j = q_j / rho_j
 
-    // Needs rho_j > 0.
-    RECTILINE_INLINE double minimiser(std::int64_t j, double q) const {
-        const double shrunk = q > l1[j] ? q - l1[j] : (q < -l1[j] ? q + l1[j] : 0.0);
-        const double b = shrunk / rho[j];
-        return b < lower[j] ? lower[j] : (b > upper[j] ? upper[j] : b);
+    RECTILINE_INLINE Column operator[](std::int64_t j) const {
+        return {rho[j], l1[j], lower[j], upper[j]};
     }
-    Column operator[](std::int64_t j) const { return {rho[j], l1[j], lower[j], upper[j]}; }
     RECTILINE_INLINE double value(std::int64_t j, double b) const {
         return 0.5 * rho[j] * b * b + l1[j] * (b < 0 ? -b : b);
     }

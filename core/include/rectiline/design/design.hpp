@@ -25,6 +25,7 @@ struct DenseView {
 
     const T* row(std::int64_t i) const { return data + i * row_stride; }
     bool rows_contiguous() const { return column_stride == 1 || d <= 1; }
+    std::int64_t n_stored() const { return n * d; }
     // Asks for a row that will be read soon, where it lies in one piece.
     void prefetch_row(std::int64_t i) const {
         if (rows_contiguous()) prefetch_bytes(row(i), d * static_cast<std::int64_t>(sizeof(T)));
@@ -50,6 +51,8 @@ struct SparseView {
     std::int64_t n, d;
     bool by_rows;
 
+    std::int64_t n_lines() const { return by_rows ? n : d; }
+    std::int64_t n_stored() const { return static_cast<std::int64_t>(pointers[n_lines()]); }
     RECTILINE_INLINE SparseLine<T, I> line(std::int64_t i) const {
         const I start = pointers[i];
         const auto count = static_cast<std::size_t>(pointers[i + 1] - start);
@@ -66,6 +69,25 @@ inline std::int64_t n_rows(const DesignView& X) {
 }
 inline std::int64_t n_columns(const DesignView& X) {
     return std::visit([](const auto& view) { return view.d; }, X);
+}
+inline std::int64_t n_stored(const DesignView& X) {
+    return std::visit([](const auto& view) { return view.n_stored(); }, X);
+}
+
+// Calls use(access) with what looks at a view in some way: Dense<T> or Sparse<T, I>, made from it.
+template <template <class> class Dense, template <class, class> class Sparse, class Use>
+auto with_access(const DesignView& X, Use&& use) {
+    return std::visit(
+        [&]<class View>(const View& view) {
+            if constexpr (requires { view.row_stride; }) {
+                Dense access(view);
+                return use(access);
+            } else {
+                Sparse access(view);
+                return use(access);
+            }
+        },
+        X);
 }
 
 // What a product takes of each entry of X.

@@ -24,11 +24,11 @@ struct WeightedRows {
 // Returns false, and leaves H alone, if it was interrupted.
 bool weighted_gram(const DesignView& X, std::span<const std::int64_t> rows,
                    std::span<const double> weight, bool intercept, std::span<double> H,
-                   support::Interrupt& interrupt);
+                   Interrupt& interrupt);
 
 // H += sign times the matrix of these rows, likewise; an empty H stands for zeros.
 bool add_weighted_gram(const DesignView& X, const WeightedRows& rows, bool intercept, double sign,
-                       std::vector<double>& H, support::Interrupt& interrupt);
+                       std::vector<double>& H, Interrupt& interrupt);
 
 // ---- updates ------------------------------------------------------------------------------------
 
@@ -40,7 +40,7 @@ class UpdatedGram {
     // sum_i weight_i x_i x_i' over all rows, each extended by a one when there is an intercept;
     // both halves filled. Nothing if it was interrupted; the next call starts from scratch then.
     const std::vector<double>* at(const DesignView& X, std::span<const double> weight,
-                                  bool intercept, support::Interrupt& interrupt);
+                                  bool intercept, Interrupt& interrupt);
 
   private:
     bool list_changes(std::span<const double> weight);

@@ -29,13 +29,12 @@ struct DenseRows {
     RECTILINE_INLINE void prefetch(std::int64_t i) const { X.prefetch_row(i); }
     RECTILINE_INLINE double dot(std::int64_t slot, std::int64_t i, const double* b) const {
         return on_row(slot, i, [&](const auto* x) RECTILINE_INLINE_LAMBDA {
-            return rectiline::support::dot(x, b, X.d);
+            return support::dot(x, b, X.d);
         });
     }
     RECTILINE_INLINE void axpy(std::int64_t slot, std::int64_t i, double a, double* v) const {
-        on_row(slot, i, [&](const auto* x) RECTILINE_INLINE_LAMBDA {
-            rectiline::support::axpy(a, x, v, X.d);
-        });
+        on_row(slot, i,
+               [&](const auto* x) RECTILINE_INLINE_LAMBDA { support::axpy(a, x, v, X.d); });
     }
     template <class Visit>
     RECTILINE_INLINE void for_each(std::int64_t slot, std::int64_t i, Visit&& visit) const {
@@ -80,17 +79,7 @@ struct SparseRows {
 // Calls use(rows) with the accessor that fits the view. Sparse views must be by rows.
 template <class Use>
 auto with_row_access(const DesignView& X, Use&& use) {
-    return std::visit(
-        [&]<class View>(const View& view) {
-            if constexpr (requires { view.row_stride; }) {
-                DenseRows rows(view);
-                return use(rows);
-            } else {
-                SparseRows rows(view);
-                return use(rows);
-            }
-        },
-        X);
+    return with_access<DenseRows, SparseRows>(X, use);
 }
 
 }  // namespace rectiline::design

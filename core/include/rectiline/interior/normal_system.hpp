@@ -43,9 +43,32 @@ class NormalSystem {
     virtual void multiply(std::span<const Real> x, std::span<Real> rows) = 0;
     virtual void multiply_transposed(std::span<const Real> rows, std::span<Real> x) = 0;
     // False where there is no factor, or when asked to stop.
-    virtual bool factorise(std::span<const Real> weight, support::Interrupt& interrupt) = 0;
+    virtual bool factorise(std::span<const Real> weight, Interrupt& interrupt) = 0;
     // Replaces v by x; returns whether s was found along with it.
     virtual bool solve(std::span<Real> v, std::span<const Real> r, std::span<Real> s) = 0;
+};
+
+// A system whose rows are at hand. The proximal term keeps columns that nothing holds where they
+// are; it is raised where there is no factor.
+template <class Real>
+class CompressedSystem : public NormalSystem<Real> {
+  public:
+    CompressedSystem(const UnitProgram& program, double proximal)
+        : rho_(program.rho), proximal_(proximal), diagonal_(rho_.size()) {}
+
+    std::int64_t n_rows() const override { return rows().n_rows(); }
+    void multiply(std::span<const Real> x, std::span<Real> rows) override;
+    void multiply_transposed(std::span<const Real> rows, std::span<Real> x) override;
+    bool factorise(std::span<const Real> weight, Interrupt& interrupt) override;
+
+  protected:
+    virtual const CompressedRows& rows() const = 0;
+    // With the present diagonal.
+    virtual bool try_factor(std::span<const Real> weight, Interrupt& interrupt) = 0;
+
+    std::vector<double> rho_;
+    double proximal_;
+    std::vector<Real> diagonal_;
 };
 
 // By columns: D + R'W R is factorised. Rows whose weight never changes (squares, equalities) are
@@ -54,51 +77,49 @@ class NormalSystem {
 // By rows: rows of one entry belong to the diagonal D, and with K for the others
 // x = (v - K's) / D, where (K D^-1 K' + 1/W) s = K D^-1 v has the size of these rows.
 template <class Real>
-class DenseSystem final : public NormalSystem<Real> {
+class DenseSystem final : public CompressedSystem<Real> {
   public:
     DenseSystem(const UnitProgram& program, CompressedRows rows, bool by_rows, double proximal);
 
-    std::int64_t n_rows() const override { return rows_.n_rows(); }
-    void multiply(std::span<const Real> x, std::span<Real> rows) override;
-    void multiply_transposed(std::span<const Real> rows, std::span<Real> x) override;
-    bool factorise(std::span<const Real> weight, support::Interrupt& interrupt) override;
     bool solve(std::span<Real> v, std::span<const Real> r, std::span<Real> s) override;
 
   private:
+    const CompressedRows& rows() const override { return rows_; }
+    bool try_factor(std::span<const Real> weight, Interrupt& interrupt) override;
     bool sum_rows(std::span<const Real> weight, bool steady, SymmetricMatrix<Real>& sum,
-                  support::Interrupt& interrupt) const;
-    bool sum_columns(std::span<const Real> weight, support::Interrupt& interrupt);
-    bool set_up(std::span<const Real> weight, support::Interrupt& interrupt);
+                  Interrupt& interrupt) const;
+    bool sum_columns(std::span<const Real> weight, Interrupt& interrupt);
+    bool set_up(std::span<const Real> weight, Interrupt& interrupt);
+
+    using CompressedSystem<Real>::diagonal_;
 
     CompressedRows rows_;
-    std::vector<double> rho_;
     bool by_rows_;
-    double proximal_;
     bool has_steady_ = false;
     std::vector<std::uint8_t> is_steady_;       // whether the weight of a row never changes
     std::vector<std::int64_t> wide_;            // by rows: those with several entries, ..
     std::vector<std::int64_t> begin_, number_;  // .. by columns, as places in `wide_` ..
     std::vector<double> values_;                // .. and entries
-    std::vector<Real> diagonal_, image_;
+    std::vector<Real> image_;
     SymmetricMatrix<Real> steady_, matrix_;
 };
 
 // By a sparse factor, see `sparse::NormalEquations`.
-class SparseSystem final : public NormalSystem<double> {
+class SparseSystem final : public CompressedSystem<double> {
   public:
     SparseSystem(const UnitProgram& program, std::shared_ptr<NormalEquations> equations,
-                 double proximal);
+                 double proximal)
+        : CompressedSystem(program, proximal), equations_(std::move(equations)) {}
 
-    std::int64_t n_rows() const override { return equations_->rows().n_rows(); }
-    void multiply(std::span<const double> x, std::span<double> rows) override;
-    void multiply_transposed(std::span<const double> rows, std::span<double> x) override;
-    bool factorise(std::span<const double> weight, support::Interrupt& interrupt) override;
     bool solve(std::span<double> v, std::span<const double> r, std::span<double> s) override;
 
   private:
+    const CompressedRows& rows() const override { return equations_->rows(); }
+    bool try_factor(std::span<const double> weight, Interrupt& interrupt) override {
+        return equations_->factorise(weight, diagonal_, interrupt);
+    }
+
     std::shared_ptr<NormalEquations> equations_;
-    std::vector<double> rho_;
-    double proximal_;
 };
 
 extern template class DenseSystem<double>;

@@ -103,7 +103,7 @@ class UnitInterior {
     UnitInterior(UnitProgram program, std::unique_ptr<NormalSystem<Real>> system);
 
     // Takes one step; false where there is none, or when asked to stop.
-    bool step(support::Interrupt& interrupt);
+    bool step(Interrupt& interrupt);
     Verdict verdict() const { return pair_.evaluate(); }
     // The verdict on the pair of the present y and another x.
     Verdict evaluate(std::span<const double> x);

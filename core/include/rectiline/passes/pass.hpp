@@ -69,6 +69,6 @@ struct Sums {
 
 // Returns false if it was interrupted. `intercept`: whether there is one.
 bool run_pass(const design::DesignView& X, std::span<const Member> members, bool intercept,
-              support::Interrupt& interrupt, std::vector<Sums>& out);
+              Interrupt& interrupt, std::vector<Sums>& out);
 
 }  // namespace rectiline::passes

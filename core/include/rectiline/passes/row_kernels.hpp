@@ -42,14 +42,12 @@ RECTILINE_MULTIVERSION void evaluate_rows(const Curves& curves, const rows::RowF
         const auto& f = of[first + i];
         const double w = weight[i] * (1.0 - c.listed[i]);
         const double t = direction[i] * c.z[i] + offset[i];
-        double q = 0;
-        double s = f.continued_slope(direction[i] * c.z_split[i] + offset[i], t, q);
-        s = s < f.lowest_slope() ? f.lowest_slope() : s;
-        s = s > f.highest_slope() ? f.highest_slope() : s;
+        const auto frozen = f.quadratic_at(direction[i] * c.z_split[i] + offset[i]);
+        const double s = f.nearest_slope(frozen.slope_at(t)), q = frozen.curvature;
         const double own = f.slope_at(t);
-        const double err = unit * (c.size[i] + (offset[i] < 0 ? -offset[i] : offset[i]));
+        const double err = unit * (c.size[i] + size_of(offset[i]));
         const double worst = larger(f.fenchel_young(t - err, s), f.fenchel_young(t + err, s));
-        const double slope = larger(s < 0 ? -s : s, own < 0 ? -own : own);
+        const double slope = larger(size_of(s), size_of(own));
         loss += w * f.loss(t);
         gap += w * worst;
         error += w * err;
@@ -59,7 +57,7 @@ RECTILINE_MULTIVERSION void evaluate_rows(const Curves& curves, const rows::RowF
         const double g = direction[i] * w * s;
         c.g[i] = g;
         c.curved[i] = w * q;
-        total += g, size += g < 0 ? -g : g;
+        total += g, size += size_of(g);
     }
     const double found[] = {loss, gap, error, total, size, all};
     for (std::size_t k = 0; k < std::size(found); ++k)

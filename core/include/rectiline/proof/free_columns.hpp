@@ -33,7 +33,7 @@ using SolveNormal =
     std::function<bool(std::span<const double>, std::span<const double>, std::span<double>)>;
 
 // By a matrix of the order of the columns, or of the rows where these are fewer.
-SolveNormal dense_solver(const FreeColumns& Z, support::Interrupt& interrupt);
+SolveNormal dense_solver(const FreeColumns& Z, Interrupt& interrupt);
 
 // Moves g inside its boxes until Z'g is nearly `target`, and returns the largest leftover relative
 // to `size` + |z_j| |g|. Samples strictly inside their boxes sit on a kink of the loss, where

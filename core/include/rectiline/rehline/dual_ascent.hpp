@@ -10,8 +10,7 @@
 
 namespace rectiline::rehline {
 
-// Linear constraints A b + c >= 0, with equality where `equality` is set. The rows of A
-// lie in one piece.
+// Linear constraints A b + c >= 0, with equality where `equality` is set.
 struct LinearConstraints {
     DesignView A;
     std::span<const double> c;
@@ -43,7 +42,7 @@ struct DualMove {
         }
         access.for_each(slot, i, [this, step](std::int64_t j, double x) {
             q[j] += step * x;
-            coef[j] = columns.minimiser(j, q[j]);
+            coef[j] = columns[j].minimiser(q[j]);
         });
     }
 };
@@ -69,8 +68,10 @@ class ConstraintDuals {
   private:
     LinearConstraints constraints_;
     std::vector<double> dual_, curvature_, slack_;
-    std::int64_t entries_per_row_ = 0;
 };
+
+// sum_j x_ij^2 / rho_j of each row: the curvature of the dual along its coordinate.
+std::vector<double> curvature_of_rows(const DesignView& X, const ColumnFunctions& columns);
 
 // q and b, which follow from the dual point.
 class Coefficients {

@@ -17,6 +17,13 @@ struct Piece {
     double from, to, at, value, slope, curvature, first_slope, last_slope, per_slope, bend;
 };
 
+// The quadratic function that a curve is on one of its pieces.
+struct Quadratic {
+    double at, value, slope, curvature;
+
+    RECTILINE_INLINE double slope_at(double t) const { return slope + curvature * (t - at); }
+};
+
 // What a curve made of pieces can be asked, without branches. `Self` has the pieces 0 .. n_knots
 // and the ends of the slopes, and may know that neither the first nor the last is curved.
 //
@@ -28,31 +35,28 @@ template <class Self>
 struct CurveOfPieces {
     RECTILINE_INLINE double lowest_slope() const { return self().lowest; }
     RECTILINE_INLINE double highest_slope() const { return self().highest; }
-    RECTILINE_INLINE double loss(double t) const {
+    // The slope that is nearest to s.
+    RECTILINE_INLINE double nearest_slope(double s) const {
+        s = s < lowest_slope() ? lowest_slope() : s;
+        return s > highest_slope() ? highest_slope() : s;
+    }
+    // The one at t; that of the piece on the left at a knot.
+    RECTILINE_INLINE Quadratic quadratic_at(double t) const {
         double a = of(0).at, v = of(0).value, m = of(0).slope, q = of(0).curvature;
         for (int k = 1; k <= count(); ++k) {
             const bool past = t > of(k).from;
             a = past ? of(k).at : a, v = past ? of(k).value : v;
             m = past ? of(k).slope : m, q = past ? of(k).curvature : q;
         }
+        return {a, v, m, q};
+    }
+    RECTILINE_INLINE double loss(double t) const {
+        const auto [a, v, m, q] = quadratic_at(t);
         const double e = t - a;
         return v + e * (m + 0.5 * q * e);
     }
     // A slope at t; the one of the piece on the left at a kink.
-    RECTILINE_INLINE double slope_at(double t) const {
-        double unused;
-        return continued_slope(t, t, unused);
-    }
-    // Slope at t of the piece that `on` lies on, continued, and its curvature.
-    RECTILINE_INLINE double continued_slope(double on, double t, double& bent) const {
-        double a = of(0).at, m = of(0).slope, q = of(0).curvature;
-        for (int k = 1; k <= count(); ++k) {
-            const bool past = on > of(k).from;
-            a = past ? of(k).at : a, m = past ? of(k).slope : m, q = past ? of(k).curvature : q;
-        }
-        bent = q;
-        return m + q * (t - a);
-    }
+    RECTILINE_INLINE double slope_at(double t) const { return quadratic_at(t).slope_at(t); }
     // Distance from t to the nearest knot at which slope or curvature changes.
     RECTILINE_INLINE double slack(double t) const {
         // Compilers make a branch of one choice alone: there is none with one knot, else several.
@@ -203,12 +207,9 @@ RECTILINE_INLINE double envelope_slope(const Curve& f, double w, double step) {
     }
 }
 
-// How far t may move before the slope changes, nowhere on a curved piece. `slope` receives the
-// slope at t.
-RECTILINE_INLINE double slack_to_knot(const Curve& f, double t, double& slope) {
-    double bend;
-    slope = f.continued_slope(t, t, bend);
-    return bend > 0 ? 0.0 : f.slack(t);
+// How far t may move before the slope changes, nowhere on a curved piece.
+RECTILINE_INLINE double slack_to_knot(const Curve& f, double t) {
+    return f.curvature_at(t) > 0 ? 0.0 : f.slack(t);
 }
 
 }  // namespace rectiline::rows

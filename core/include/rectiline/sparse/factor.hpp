@@ -50,13 +50,12 @@ struct EliminationOrder {
 // than `most` entries.
 //
 // Source: Amestoy, Davis and Duff, "An approximate minimum degree ordering algorithm" (1996).
-EliminationOrder minimum_degree_order(const Graph& graph, double most,
-                                      support::Interrupt& interrupt);
+EliminationOrder minimum_degree_order(const Graph& graph, double most, Interrupt& interrupt);
 
 class Factor {
   public:
     // Finds order and structure; false when asked to stop, or beyond so many entries.
-    bool analyse(const Graph& graph, double most, support::Interrupt& interrupt);
+    bool analyse(const Graph& graph, double most, Interrupt& interrupt);
     Index size() const { return static_cast<Index>(order_.size()); }
     double entries() const { return entries_; }  // of L
 
@@ -70,7 +69,7 @@ class Factor {
     // Factorises the matrix with these entries; false where a pivot has the wrong sign or is zero,
     // or when asked to stop.
     bool factorise(std::span<const double> values, std::span<const double> signs,
-                   support::Interrupt& interrupt);
+                   Interrupt& interrupt);
     // Solves in place, in the order of elimination.
     void solve(std::span<double> x) const;
 

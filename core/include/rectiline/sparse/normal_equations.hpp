@@ -34,7 +34,7 @@ class NormalEquations {
     const CompressedRows& rows() const { return rows_; }
     std::int64_t width() const { return width_; }
     // Finds order and structure; false when asked to stop, or beyond so many entries of the factor.
-    bool analyse(double most, support::Interrupt& interrupt);
+    bool analyse(double most, Interrupt& interrupt);
     // Takes over order and structure of equations with the same columns whose rows join them as
     // much or more: further rows of one entry change neither.
     void adopt(const NormalEquations& other);
@@ -46,15 +46,15 @@ class NormalEquations {
 
     // Analyses first if need be. False where there is no factor, or when asked to stop.
     bool factorise(std::span<const double> weight, std::span<const double> diagonal,
-                   support::Interrupt& interrupt);
+                   Interrupt& interrupt);
     // Replaces v by x. Sets s of the rows that are kept.
     void solve(std::span<double> v, std::span<const double> r, std::span<double> s) const;
 
   private:
-    Graph graph(double most, support::Interrupt& interrupt) const;
+    Graph graph(double most, Interrupt& interrupt) const;
     void arrange();
     bool sum_up(std::span<const double> weight, std::span<const double> diagonal,
-                support::Interrupt& interrupt);
+                Interrupt& interrupt);
 
     CompressedRows rows_;
     std::int64_t width_;
