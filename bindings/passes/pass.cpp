@@ -6,12 +6,7 @@ namespace {
 
 using namespace rectiline;
 
-// A member with the arrays it looks at.
-struct Member {
-    passes::Member view;
-    bool intercept;
-    std::vector<nb::object> keep;
-};
+using Member = Held<passes::Member>;
 
 // Rows of a list that grows.
 std::span<const std::int64_t> growing(const IndexIn& rows, std::int64_t n, const char* name) {
@@ -21,14 +16,14 @@ std::span<const std::int64_t> growing(const IndexIn& rows, std::int64_t n, const
 }
 
 using Point = std::pair<VectorIn, double>;
-// reach, directions, scale, mean, least, whether listed rows stay near, rows that are near anyhow
-using Split = std::tuple<double, MatrixIn, VectorIn, VectorIn, double, bool, IndexIn>;
+// reach, directions, scale, mean, least, rows that are near anyhow
+using Split = std::tuple<double, MatrixIn, VectorIn, VectorIn, double, IndexIn>;
 
-void make_member(Member* self, const Rows& rows, const Point& point, bool fit_intercept,
+void make_member(Member* self, const Rows& rows, const Point& point, bool has_intercept,
                  IndexIn listed, std::optional<Point> split, std::optional<VectorOut> out,
                  std::optional<Split> next_split) {
     const std::int64_t d = length(point.first);
-    passes::Member view{rows.view, in(point.first), point.second};
+    passes::Member view{rows.view, in(point.first), point.second, has_intercept};
     view.listed = growing(listed, rows.n(), "listed");
     if (split) {
         view.evaluates = true;
@@ -37,16 +32,16 @@ void make_member(Member* self, const Rows& rows, const Point& point, bool fit_in
         view.out = checked(out, rows.n(), "out");
     }
     if (next_split) {
-        const auto& [reach, directions, scale, mean, least, keeps_listed, always] = *next_split;
+        const auto& [reach, directions, scale, mean, least, always] = *next_split;
         require(reach > 0, "reach must be positive");
         view.splits = true;
-        view.reach = reach, view.least = least, view.keeps_listed = keeps_listed;
+        view.reach = reach, view.least = least;
         view.scale = checked(scale, d, "scale"), view.mean = checked(mean, d, "mean");
         view.directions =
-            checked(directions, length(directions) * (d + (fit_intercept ? 1 : 0)), "directions");
+            checked(directions, length(directions) * (d + (has_intercept ? 1 : 0)), "directions");
         view.always = growing(always, rows.n(), "always");
     }
-    new (self) Member{view, fit_intercept, kept(rows, point, listed, split, out, next_split)};
+    new (self) Member(kept(rows, point, listed, split, out, next_split), view);
 }
 
 using Answer = nb::typed<nb::dict, nb::str, nb::any>;
@@ -65,18 +60,16 @@ Answer as_dict(const passes::Sums& sums) {
 
 // One dictionary of sums for each member; nothing if the deadline came first.
 std::optional<std::vector<Answer>> run(const Design& X, const std::vector<const Member*>& members,
-                                       bool fit_intercept, double seconds) {
+                                       double seconds) {
     std::vector<passes::Member> views;
     for (const Member* member : members) {
-        require(member->view.rows.n == X.n(), "X and rows differ in rows");
-        require(std::ssize(member->view.coef) == X.d(), "coef must have one entry per column");
-        require(member->intercept == fit_intercept, "members must agree about the intercept");
-        views.push_back(member->view);
+        require(member->rows.n == X.n(), "X and rows differ in rows");
+        require(std::ssize(member->coef) == X.d(), "coef must have one entry per column");
+        views.push_back(*member);
     }
     std::vector<passes::Sums> sums;
-    const bool done = run_interruptibly(seconds, [&](auto& interrupt) {
-        return passes::run_pass(X.view, views, fit_intercept, interrupt, sums);
-    });
+    const bool done = run_interruptibly(
+        seconds, [&](auto& interrupt) { return passes::run_pass(X.view, views, interrupt, sums); });
     if (!done) return std::nullopt;
     std::vector<Answer> out;
     for (const passes::Sums& one : sums)
@@ -94,7 +87,7 @@ void bind_passes(nb::module_& m) {
              "The candidate; rows that are not frozen, growing; where the others are frozen, if it "
              "is evaluated, and where to write their multipliers; and how to split the rows around "
              "it");
-    m.def("run_pass", &run, "X"_a, "members"_a, "fit_intercept"_a, "seconds"_a,
+    m.def("run_pass", &run, "X"_a, "members"_a, "seconds"_a,
           "One pass over a block of rows; a dictionary of sums for each member, or None if it was "
           "out of time");
 }

@@ -1,4 +1,3 @@
-#include "rectiline/proof/close_pair.hpp"
 #include "rectiline/proof/measure.hpp"
 #include "rectiline/proof/terms.hpp"
 

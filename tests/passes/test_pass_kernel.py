@@ -126,7 +126,7 @@ def test_a_pass_adds_up_what_it_says(loss, storage):
     near = NextSplit(reach, 1.0, directions, LengthBound.of(directions, mean)).parts
     member = _core.PassMember(rows, point, True, listed, split, out, near)
     view = Design(STORAGES[storage](X)).view
-    (got,) = _core.run_pass(view, [member], True, 1e9)
+    (got,) = _core.run_pass(view, [member], 1e9)
     assert got["near"].tolist() == want["near"]
     for name in ("loss", "gap"):
         assert got[name] == pytest.approx(want[name], rel=1e-10, abs=1e-10)
@@ -155,7 +155,7 @@ def test_several_losses_take_the_way_row_by_row(loss):
         rows = _core.RowFunctions(given, direction, offset, weight, curve_index)
         near = NextSplit(0.1, 1.0, np.eye(D + 1), LengthBound.of(np.eye(D + 1), np.zeros(D))).parts
         member = _core.PassMember(rows, point, True, NOTHING, split, next_split=near)
-        answers.append(_core.run_pass(Design(X).view, [member], True, 1e9)[0])
+        answers.append(_core.run_pass(Design(X).view, [member], 1e9)[0])
     one, two = answers
     assert one["near"].tolist() == two["near"].tolist()
     for name in ("loss", "gap", "total", "gradient", "change", "curvature"):
@@ -177,13 +177,13 @@ def test_bits_do_not_depend_on_threads_or_company():
         return _core.PassMember(rows, point, True, NOTHING, split, None, near)
 
     view = Design(X).view
-    (alone,) = _core.run_pass(view, [member(0.1)], True, 1e9)
+    (alone,) = _core.run_pass(view, [member(0.1)], 1e9)
     sizes = view.column_sizes(np.ones(n))
     with using_threads(4):
-        (threads,) = _core.run_pass(view, [member(0.1)], True, 1e9)
+        (threads,) = _core.run_pass(view, [member(0.1)], 1e9)
         np.testing.assert_array_equal(view.column_sizes(np.ones(n)), sizes)
     with using_threads(3):
-        together = _core.run_pass(view, [member(0.7), member(0.1)], True, 1e9)[1]
+        together = _core.run_pass(view, [member(0.7), member(0.1)], 1e9)[1]
     for name, value in alone.items():
         np.testing.assert_array_equal(value, threads[name])
         np.testing.assert_array_equal(value, together[name])
@@ -203,11 +203,11 @@ def test_the_gap_bounds_rounding_of_float32_data_with_a_large_offset():
         [curve_arrays(rl.losses.Absolute())], np.full(n, -1.0), y, np.ones(n), None
     )
     member = _core.PassMember(rows, (coef, 0.0), False, NOTHING, (split, 0.0))
-    (got,) = _core.run_pass(Design(X).view, [member], False, 1e9)
+    (got,) = _core.run_pass(Design(X).view, [member], 1e9)
     exact = Fraction(0)
     signs = np.empty(n)
     member = _core.PassMember(rows, (coef, 0.0), False, NOTHING, (split, 0.0), signs)
-    _core.run_pass(Design(X).view, [member], False, 1e9)
+    _core.run_pass(Design(X).view, [member], 1e9)
     for i in range(n):
         t = Fraction(float(y[i])) - sum(
             Fraction(float(X[i, j])) * Fraction(float(coef[j])) for j in range(3)
@@ -224,4 +224,4 @@ def test_a_pass_ends_at_its_deadline():
         [curve_arrays(rl.losses.Absolute())], np.full(n, -1.0), np.ones(n), np.ones(n), None
     )
     member = _core.PassMember(rows, (np.ones(60), 0.0), False, NOTHING, (np.zeros(60), 0.0))
-    assert _core.run_pass(Design(X).view, [member], False, 0.0) is None
+    assert _core.run_pass(Design(X).view, [member], 0.0) is None

@@ -130,21 +130,6 @@ std::int64_t full_chunks(const SparseView<T, I>& X, std::span<const std::int64_t
 constexpr std::int64_t kRefreshEvery = 24;  // removes the rounding of repeated updates
 constexpr std::int64_t kMostChanged = 3;    // one in so many: beyond, a new sum is cheaper
 
-struct Changes {
-    std::int64_t used, changed;
-};
-
-RECTILINE_MULTIVERSION Changes count_changes(const double* weight, const double* before,
-                                             std::int64_t n) {
-    std::int64_t used = 0, changed = 0;
-#pragma omp simd reduction(+ : used, changed)
-    for (std::int64_t i = 0; i < n; ++i) {
-        used += weight[i] > 0;
-        changed += weight[i] != before[i];
-    }
-    return {used, changed};
-}
-
 }  // namespace
 
 bool weighted_gram(const DesignView& X, std::span<const std::int64_t> rows,
@@ -211,17 +196,13 @@ bool add_weighted_gram(const DesignView& X, const WeightedRows& rows, bool inter
 bool UpdatedGram::list_changes(std::span<const double> weight) {
     if (weight_.size() != weight.size() || ++calls_ % kRefreshEvery == 0) return false;
     risen_.clear(), fallen_.clear();
-    const std::int64_t n = std::ssize(weight);
-    const Changes changes = count_changes(weight.data(), weight_.data(), n);
-    if (changes.changed > changes.used / kMostChanged) return false;
-    for (std::int64_t i = 0, left = changes.changed; i < n && left > 0; ++i) {
+    std::int64_t left =
+        std::count_if(weight.begin(), weight.end(), [](double w) { return w > 0; }) / kMostChanged;
+    for (std::size_t i = 0; i < weight.size(); ++i) {
         const double change = weight[i] - weight_[i];
         if (change == 0) continue;
-        if (change > 0)
-            risen_.add(i, change);
-        else
-            fallen_.add(i, -change);
-        --left;
+        if (left-- == 0) return false;
+        (change > 0 ? risen_ : fallen_).add(static_cast<std::int64_t>(i), std::fabs(change));
     }
     return true;
 }

@@ -130,12 +130,24 @@ BasisOutcome QuantileBasis::refresh(bool sides) {
 
 // The basis carries what other samples leave; in a walk the fixed coefficient's score as well.
 void QuantileBasis::compute_values() {
+    std::copy(rest_.begin(), rest_.end(), work_.begin());
+    if (fixed_ >= 0) work_[fixed_] += score_;
+    carry(work_, values_);
+}
+
+// The multipliers of the basis with this sum of their rows.
+void QuantileBasis::carry(std::span<const double> right, std::span<double> values) const {
     for (std::int64_t h = 0; h < p_; ++h) {
-        double sum = 0.0;
+        values[h] = 0.0;
         for (std::int64_t k = 0; k < p_; ++k)
-            sum += inverse_[k * p_ + h] * (rest_[k] + (k == fixed_ ? score_ : 0.0));
-        values_[h] = sum;
+            values[h] += inverse_[k * p_ + h] * right[k];
     }
+}
+
+// Along it the sample of a slot leaves the plane, upwards if its value rises.
+void QuantileBasis::set_direction(std::int64_t slot, bool rises) {
+    for (std::int64_t k = 0; k < p_; ++k)
+        direction_[k] = rises ? -inverse_[k * p_ + slot] : inverse_[k * p_ + slot];
 }
 
 // Rates and crossings of all samples along `direction_`; returns the smallest step to a crossing.
@@ -178,9 +190,10 @@ void QuantileBasis::add_to_rest(std::int64_t sample, double factor) {
         rest_[k] += factor * weight_[sample] * columns_[k * n_ + sample];
 }
 
-// Moves along the direction and lets a sample take the place of another in the basis.
-void QuantileBasis::exchange(std::int64_t slot, std::int64_t entering, double step,
-                             bool leaves_above) {
+// Moves along the direction and lets a sample take the place of another in the basis. Now and then
+// everything is computed anew.
+BasisOutcome QuantileBasis::exchange(std::int64_t slot, std::int64_t entering, double step,
+                                     bool leaves_above) {
     const std::int64_t leaving = basis_[slot];
     for (std::int64_t k = 0; k < p_; ++k)
         coef_[k] += step * direction_[k];
@@ -193,12 +206,10 @@ void QuantileBasis::exchange(std::int64_t slot, std::int64_t entering, double st
     side_[leaving] = weight_[leaving] > 0.0 ? (leaves_above ? 1.0 : -1.0) : 0.0;
     if (leaves_above) add_to_rest(leaving, -1.0);
     basis_[slot] = entering;
-    double* const row = work_.data();  // the entering sample in terms of the old basis
-    for (std::int64_t h = 0; h < p_; ++h) {
-        row[h] = 0.0;
-        for (std::int64_t k = 0; k < p_; ++k)
-            row[h] += columns_[k * n_ + entering] * inverse_[k * p_ + h];
-    }
+    std::vector<double> sample(p_), row(sample.size());  // the latter in terms of the old basis
+    for (std::int64_t k = 0; k < p_; ++k)
+        sample[k] = columns_[k * n_ + entering];
+    carry(sample, row);
     const double pivot = row[slot];
     for (std::int64_t k = 0; k < p_; ++k) {
         const double moved = inverse_[k * p_ + slot] / pivot;
@@ -207,7 +218,9 @@ void QuantileBasis::exchange(std::int64_t slot, std::int64_t entering, double st
         inverse_[k * p_ + slot] = moved;
     }
     ++n_steps_;
-    ++since_refresh_;
+    if (++since_refresh_ >= kRefreshEvery) return refresh(false);
+    compute_values();
+    return BasisOutcome::done;
 }
 
 BasisOutcome QuantileBasis::optimise(std::int64_t most_steps, Interrupt& interrupt) {
@@ -230,21 +243,13 @@ BasisOutcome QuantileBasis::optimise(std::int64_t most_steps, Interrupt& interru
         }
         if (n_steps_ >= most_steps) return BasisOutcome::limit;
         const bool rises = values_[slot] > 0.0;
-        for (std::int64_t k = 0; k < p_; ++k)
-            direction_[k] = rises ? -inverse_[k * p_ + slot] : inverse_[k * p_ + slot];
+        set_direction(slot, rises);
         if (interrupt.poll(n_ * p_)) return BasisOutcome::stopped;
         const std::int64_t entering = cross_until_rise(-worst, look_ahead());
         if (entering < 0) return BasisOutcome::unbounded;
-        exchange(slot, entering, step_[entering], rises);
-        if (settle() == BasisOutcome::singular) return BasisOutcome::singular;
+        if (exchange(slot, entering, step_[entering], rises) == BasisOutcome::singular)
+            return BasisOutcome::singular;
     }
-}
-
-// The values after an exchange; now and then everything is computed anew.
-BasisOutcome QuantileBasis::settle() {
-    if (since_refresh_ >= kRefreshEvery) return refresh(false);
-    compute_values();
-    return BasisOutcome::done;
 }
 
 // The slot whose value meets an end of its box first where values move at these speeds, and when;
@@ -277,12 +282,9 @@ BasisOutcome QuantileBasis::follow(double level, double direction, std::int64_t 
     while (true) {
         steps.level.push_back(level);
         steps.basis.insert(steps.basis.end(), basis_.begin(), basis_.end());
-        for (std::int64_t h = 0; h < p_; ++h) {
-            double sum = 0.0;
-            for (std::int64_t k = 0; k < p_; ++k)
-                sum += inverse_[k * p_ + h] * whole[k];
-            speed[h] = -direction * sum;
-        }
+        carry(whole, speed);
+        for (double& one : speed)
+            one *= -direction;
         double step;
         const std::int64_t slot = first_at_end(speed, step);
         if (slot < 0 || step >= (direction > 0 ? 1.0 - level : level)) return BasisOutcome::done;
@@ -294,12 +296,11 @@ BasisOutcome QuantileBasis::follow(double level, double direction, std::int64_t 
             rest_[k] -= direction * step * whole[k];
         }
         const bool rises = speed[slot] > 0.0;
-        for (std::int64_t k = 0; k < p_; ++k)
-            direction_[k] = rises ? -inverse_[k * p_ + slot] : inverse_[k * p_ + slot];
+        set_direction(slot, rises);
         const std::int64_t entering = first_crossing();
         if (entering < 0) return BasisOutcome::done;  // but for rounding the last basis
-        exchange(slot, entering, step_[entering], rises);
-        if (settle() == BasisOutcome::singular) return BasisOutcome::singular;
+        if (exchange(slot, entering, step_[entering], rises) == BasisOutcome::singular)
+            return BasisOutcome::singular;
     }
 }
 
@@ -346,8 +347,8 @@ BasisOutcome QuantileBasis::walk(std::int64_t column, double direction, double u
         if (interrupt.poll(n_ * p_)) return BasisOutcome::stopped;
         const std::int64_t entering = first_crossing();
         if (entering < 0) return beyond ? BasisOutcome::done : BasisOutcome::unbounded;
-        exchange(slot, entering, step_[entering], leaves_above);
-        if (settle() == BasisOutcome::singular) return BasisOutcome::singular;
+        if (exchange(slot, entering, step_[entering], leaves_above) == BasisOutcome::singular)
+            return BasisOutcome::singular;
         if (beyond && std::fabs(coef_[column] - last) > kEqualPlaces * std::fabs(last - began))
             return BasisOutcome::done;
         if (distance(ball) > ball.radius) return BasisOutcome::out_of_range;

@@ -117,12 +117,9 @@ bool DenseSystem<Real>::sum_columns(std::span<const Real> weight, Interrupt& int
 }
 
 template <class Real>
-bool DenseSystem<Real>::set_up(std::span<const Real> weight, Interrupt& interrupt) {
-    if (by_rows_) return sum_columns(weight, interrupt);
-    if (!has_steady_) {
-        if (!sum_rows(weight, true, steady_, interrupt)) return false;
-        has_steady_ = true;
-    }
+bool DenseSystem<Real>::sum_all_rows(std::span<const Real> weight, Interrupt& interrupt) {
+    if (!has_steady_ && !sum_rows(weight, true, steady_, interrupt)) return false;
+    has_steady_ = true;
     matrix_ = steady_;
     for (std::size_t j = 0; j < diagonal_.size(); ++j)
         matrix_.add_to_diagonal(static_cast<std::int64_t>(j), diagonal_[j]);
@@ -132,7 +129,7 @@ bool DenseSystem<Real>::set_up(std::span<const Real> weight, Interrupt& interrup
 template <class Real>
 bool DenseSystem<Real>::try_factor(std::span<const Real> weight, Interrupt& interrupt) {
     const auto size = std::ssize(by_rows_ ? image_ : diagonal_);
-    return set_up(weight, interrupt) &&
+    return (by_rows_ ? sum_columns(weight, interrupt) : sum_all_rows(weight, interrupt)) &&
            !interrupt.poll_ahead(kCost<Real> * size * size * size / 6) && matrix_.factorise();
 }
 

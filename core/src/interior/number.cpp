@@ -11,9 +11,6 @@ namespace {
 
 constexpr double kLostPivot = 1e-28;  // of the diagonal: a pivot that is rounding
 
-template <class Real>
-constexpr bool kIsDouble = std::is_same_v<Real, double>;
-
 // a += s * b
 template <class Real, class Other>
 RECTILINE_MULTIVERSION void add_multiple(Real* a, Real s, const Other* b, std::int64_t count) {
@@ -43,7 +40,7 @@ void SymmetricMatrix<Real>::add_row(Real weight, std::span<const std::int64_t> c
 
 template <class Real>
 bool SymmetricMatrix<Real>::factorise() {
-    if constexpr (kIsDouble<Real>) {
+    if constexpr (std::is_same_v<Real, double>) {
         return size_ == 0 || cholesky(entries_.data(), size_);
     } else {
         for (std::int64_t j = 0; j < size_; ++j) {
@@ -67,7 +64,7 @@ bool SymmetricMatrix<Real>::factorise() {
 template <class Real>
 void SymmetricMatrix<Real>::solve(std::span<Real> x) const {
     assert(std::ssize(x) == size_);
-    if constexpr (kIsDouble<Real>) {
+    if constexpr (std::is_same_v<Real, double>) {
         if (size_ > 0) cholesky_solve(entries_.data(), size_, x.data(), 1);
     } else {
         const auto divided = [](Real a, Real pivot) {

@@ -26,20 +26,15 @@ class RowCursor {
         end_ = rows.end();
         at_ = std::lower_bound(rows.begin(), end_, first);
     }
-    // Sets marks, which are 0, to 1 for the rows of the chunk that are in the list.
+    // Sets marks to 1 for the rows of the chunk that are in the list, and to 0 for the others.
     void mark(std::int64_t first, std::int64_t count, double* marks) {
-        begin_ = at_;
+        std::fill_n(marks, count, 0.0);
         for (; at_ < end_ && *at_ < first + count; ++at_)
             marks[*at_ - first] = 1.0;
     }
-    // Sets them to 0 again.
-    void unmark(std::int64_t first, double* marks) const {
-        for (auto row = begin_; row < at_; ++row)
-            marks[*row - first] = 0.0;
-    }
 
   private:
-    std::span<const std::int64_t>::iterator begin_, at_, end_;
+    std::span<const std::int64_t>::iterator at_, end_;
 };
 
 // What a task found out about one member.
@@ -66,7 +61,7 @@ struct Prepared {
     std::vector<double> coef, size, split, scale, shift;
     Directions directions;
 
-    Prepared(const Member& member, bool intercept) {
+    explicit Prepared(const Member& member) {
         coef = padded(member.coef);
         if (member.evaluates) {
             split = padded(member.split), size = coef;
@@ -77,7 +72,8 @@ struct Prepared {
             scale = shift = padded(member.scale);
             for (std::size_t j = 0; j < member.mean.size(); ++j)
                 shift[j] *= -member.mean[j];
-            directions = Directions(member.directions, std::ssize(member.coef), intercept);
+            directions =
+                Directions(member.directions, std::ssize(member.coef), member.has_intercept);
         }
     }
 };
@@ -133,11 +129,7 @@ template <class Access>
 void split_chunk(Access& access, const Member& member, const Directions& directions,
                  std::int64_t first, Chunk& c, Part& part) {
     part.always.mark(first, c.count, c.kept);
-    for (std::int64_t r = 0; member.keeps_listed && r < c.count; ++r)
-        c.kept[r] = std::max(c.kept[r], c.listed[r]);
     find_near(access, member, directions, first, c, part);
-    part.always.unmark(first, c.kept);
-    if (member.keeps_listed) part.listed.unmark(first, c.kept);
     const Changes changes = member.evaluates ? take_changes<true>(c) : take_changes<false>(c);
     part.sums[kChangeTotal] += changes.total;
     for (std::int64_t r = 0; changes.curvatures > 0 && r < c.count; ++r) {
@@ -178,7 +170,6 @@ void run_task(Access& access, std::span<const Member> members,
                             [&](const auto& curves) { look_at_rows(curves, member.rows, i, c); });
                 split_chunk(access, member, prepared[k].directions, i, c, part);
             }
-            part.listed.unmark(i, c.listed);
         }
     }
 }
@@ -217,19 +208,19 @@ struct Totals {
 
 // Curvature that frozen rows gain and lose, over the tasks of a segment.
 void add_curvature(const DesignView& X, const std::vector<std::vector<Part>>& parts,
-                   std::size_t count, std::size_t member, bool intercept, Interrupt& interrupt,
+                   std::size_t count, std::size_t member, bool has_intercept, Interrupt& interrupt,
                    std::vector<double>& gram) {
     WeightedRows more, less;
     for (std::size_t task = 0; task < count; ++task)
         more.append(parts[task][member].more), less.append(parts[task][member].less);
-    add_weighted_gram(X, more, intercept, 1.0, gram, interrupt);
-    add_weighted_gram(X, less, intercept, -1.0, gram, interrupt);
+    add_weighted_gram(X, more, has_intercept, 1.0, gram, interrupt);
+    add_weighted_gram(X, less, has_intercept, -1.0, gram, interrupt);
 }
 
 }  // namespace
 
-bool run_pass(const DesignView& X, std::span<const Member> members, bool intercept,
-              Interrupt& interrupt, std::vector<Sums>& out) {
+bool run_pass(const DesignView& X, std::span<const Member> members, Interrupt& interrupt,
+              std::vector<Sums>& out) {
     const std::int64_t n = n_rows(X), d = n_columns(X);
     out.assign(members.size(), {});
     std::vector<Totals> totals(members.size(), Totals(d));
@@ -239,7 +230,7 @@ bool run_pass(const DesignView& X, std::span<const Member> members, bool interce
         assert(!member.evaluates || std::ssize(member.split) == d);
         assert(member.out.empty() || std::ssize(member.out) == n);
         assert(!member.splits || (std::ssize(member.scale) == d && std::ssize(member.mean) == d));
-        prepared.emplace_back(member, intercept);
+        prepared.emplace_back(member);
     }
     const std::int64_t n_tasks =
         std::clamp<std::int64_t>(kMostEntries / (d * std::ssize(members)), 16, kMostTasks);
@@ -262,7 +253,8 @@ bool run_pass(const DesignView& X, std::span<const Member> members, bool interce
             for (std::int64_t task = 0; task < tasks; ++task)
                 totals[k].add(parts[task][k], members[k], out[k]);
             if (members[k].splits)
-                add_curvature(X, parts, tasks, k, intercept, interrupt, totals[k].curvature);
+                add_curvature(X, parts, tasks, k, members[k].has_intercept, interrupt,
+                              totals[k].curvature);
         }
         if (interrupt.poll((end - start) * d * std::ssize(members))) return false;
     }

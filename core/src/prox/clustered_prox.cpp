@@ -147,32 +147,27 @@ double GroupProx::prox(std::span<const double> v, double s, std::span<double> b,
     for (std::int64_t j = 0; j < size_; ++j)
         b[j] = v[j] - std::clamp(v[j], -s * l1_, s * l1_);
     clusters.clear();
-    const std::int64_t count = std::ssize(starts_) - 1;
     const Groups groups{columns_, starts_};
-    if (s * strength_ > 0.0) group_prox(groups, s * strength_, b);
-    for (std::int64_t g = 0; g < count; ++g) {
+    const bool is_capped = s * strength_ > 0.0;
+    if (is_capped) group_prox(groups, s * strength_, b);
+    for (std::int64_t g = 0; g < groups.count(); ++g) {
         const std::int64_t first = starts_[g], last = starts_[g + 1];
         double largest = 0.0;
         for (std::int64_t k = first; k < last; ++k)
             largest = std::max(largest, std::fabs(b[columns_[k]]));
         if (largest == 0.0) continue;
-        if (s * strength_ > 0.0) {
+        if (is_capped) {
             for (std::int64_t k = first; k < last; ++k)
                 if (std::fabs(b[columns_[k]]) == largest) clusters.places.push_back(columns_[k]);
             clusters.close();
         }
         for (std::int64_t k = first; k < last; ++k) {
             const double one = std::fabs(b[columns_[k]]);
-            if (one == 0.0 || (one == largest && s * strength_ > 0.0)) continue;
-            clusters.places.push_back(columns_[k]);
-            clusters.close();
+            if (one != 0.0 && !(one == largest && is_capped)) clusters.add_alone(columns_[k]);
         }
     }
-    for (const std::int64_t j : free_) {
-        if (b[j] == 0.0) continue;
-        clusters.places.push_back(j);
-        clusters.close();
-    }
+    for (const std::int64_t j : free_)
+        if (b[j] != 0.0) clusters.add_alone(j);
     return squares(b) / (2.0 * s);
 }
 
@@ -184,9 +179,7 @@ double SeparableProx::prox(std::span<const double> v, double s, std::span<double
         const double shrunk = std::max(std::fabs(v[j]) - s * l1_[j], 0.0);
         b[j] = std::clamp(std::copysign(shrunk, v[j]), lower_[j], upper_[j]) + 0.0;
         value += b[j] * (v[j] - 0.5 * b[j]) / s - l1_[j] * std::fabs(b[j]);
-        if (b[j] == 0.0 || b[j] <= lower_[j] || b[j] >= upper_[j]) continue;
-        clusters.places.push_back(j);
-        clusters.close();
+        if (b[j] != 0.0 && b[j] > lower_[j] && b[j] < upper_[j]) clusters.add_alone(j);
     }
     return value;
 }

@@ -1,5 +1,6 @@
 #include "rectiline/rehline/rehline.hpp"
 
+#include "rectiline/design/products.hpp"
 #include "rectiline/design/row_access.hpp"
 
 namespace rectiline::rehline {
@@ -74,6 +75,37 @@ RECTILINE_MULTIVERSION std::int64_t step_rows(Rows& access, const std::int64_t* 
     return n_kept;
 }
 
+// One exact step per constraint; returns what they had yet to settle.
+template <class Rows>
+RECTILINE_MULTIVERSION double step_constraints(Rows& access, const LinearConstraints& constraints,
+                                               std::span<const double> curvature,
+                                               std::span<double> dual, const DualMove& move) {
+    double gap = 0;
+    for (std::int64_t k = 0; k < std::ssize(dual); ++k) {
+        if (!(curvature[k] > 0)) continue;  // zero rows cannot move anything
+        access.load({&k, 1});
+        const double value = access.dot(0, k, move.coef.data()) + constraints.c[k], old = dual[k];
+        const double free = old - value / curvature[k];
+        const double next = constraints.equality[k] ? free : std::max(0.0, free);
+        if (next == old) continue;
+        gap += std::fabs((next - old) * value);
+        dual[k] = next;
+        move(access, 0, k, next - old);
+    }
+    return gap;
+}
+
+// sum_j x_ij^2 / rho_j of each row: the curvature of the dual along its coordinate.
+std::vector<double> curvature_of_rows(const DesignView& X, const ColumnFunctions& columns) {
+    std::vector<double> inverse(columns.d), curvature(n_rows(X));
+    for (std::int64_t j = 0; j < columns.d; ++j)
+        inverse[j] = 1.0 / columns.rho[j];
+    row_squares(X, inverse, curvature);
+    return curvature;
+}
+
+constexpr std::int64_t kRefreshEvery = 100;  // sweeps until rounding in q is worth one pass
+
 }  // namespace
 
 // What one sweep reads, moves and sums.
@@ -94,16 +126,23 @@ Rehline::Rehline(DesignView X, RowFunctions rows, ColumnFunctions columns,
                  LinearConstraints constraints, RehlineOptions options)
     : X_(X),
       rows_(rows),
-      constraints_(constraints, columns),
-      coefficients_(columns),
+      columns_(columns),
+      constraints_(constraints),
       options_(options),
       random_(options.seed),
       a_(rows.n, 0.0),
       curvature_(curvature_of_rows(X, columns)),
       scratch_(rows.n),
+      constraint_dual_(constraints.c.size(), 0.0),
+      constraint_curvature_(curvature_of_rows(constraints.A, columns)),
+      slack_(constraint_dual_.size()),
+      q_(columns.d),
+      coef_(q_.size()),
+      part_(q_.size()),
       active_(rows.n),
       block_order_((rows.n + kRowBlock - 1) / kRowBlock),
-      block_kept_(block_order_.size()) {
+      block_kept_(block_order_.size()),
+      free_duals_(X, rows, columns, options.intercept_step) {
     alive_.reserve(rows.n);
     for (std::int64_t i = 0; i < rows.n; ++i) {
         curvature_[i] += options_.intercept_step;
@@ -133,14 +172,21 @@ void Rehline::restart(std::span<const double> sample_dual, std::span<const doubl
                 std::clamp(rows_.direction[i] * sample_dual[i], rows_.weight[i] * f.lowest_slope(),
                            rows_.weight[i] * f.highest_slope());
         }
-    if (!constraint_dual.empty()) constraints_.restart(constraint_dual);
+    for (std::size_t k = 0; k < constraint_dual.size(); ++k)
+        constraint_dual_[k] =
+            constraints_.equality[k] ? constraint_dual[k] : std::max(0.0, constraint_dual[k]);
     center_ = intercept;
     refresh();
 }
 
 void Rehline::refresh() {
     sample_dual(scratch_);
-    coefficients_.follow(X_, scratch_, constraints_);
+    multiply_transposed(X_, scratch_, q_);
+    multiply_transposed(constraints_.A, constraint_dual_, part_);
+    for (std::int64_t j = 0; j < columns_.d; ++j) {
+        q_[j] = -q_[j] + part_[j];
+        coef_[j] = columns_[j].minimiser(q_[j]);
+    }
     balance_ = 0;
     for (const double value : scratch_)
         balance_ += value;
@@ -153,6 +199,36 @@ void Rehline::sample_dual(std::span<double> g) const {
         g[i] = rows_.direction[i] * a_[i];
 }
 
+DualMove Rehline::mover() {
+    return {columns_, q_, coef_, columns_.d > 0 ? 1.0 / columns_.rho[0] : 0.0};
+}
+
+// sum_j h_j(b_j)
+double Rehline::penalty() const {
+    double sum = 0;
+    for (std::int64_t j = 0; j < columns_.d; ++j)
+        sum += columns_.value(j, coef_[j]);
+    return sum;
+}
+
+// sum_k |xi_k (a_k'b + c_k)|: what the constraints add to the gap at b.
+double Rehline::complementarity() {
+    multiply(constraints_.A, coef_, slack_);
+    double sum = 0;
+    for (std::size_t k = 0; k < slack_.size(); ++k)
+        sum += std::fabs(constraint_dual_[k] * (slack_[k] + constraints_.c[k]));
+    return sum;
+}
+
+// Returns the products it took, about.
+std::int64_t Rehline::sweep_constraints(Sweep& sums) {
+    with_row_access(constraints_.A, [&](auto& access) {
+        sums.constraint_gap += step_constraints(access, constraints_, constraint_curvature_,
+                                                constraint_dual_, sums.move);
+    });
+    return 2 * (std::ssize(slack_) + n_stored(constraints_.A));
+}
+
 // One sweep over the active rows. False when interrupted (the point is consistent all the same).
 template <class Rows>
 bool Rehline::sweep(Rows& access, Sweep& sums, Interrupt& interrupt) {
@@ -163,7 +239,7 @@ bool Rehline::sweep(Rows& access, Sweep& sums, Interrupt& interrupt) {
     }
     if (options_.shuffle) random_.shuffle(block_order_.data(), n_blocks);
     // With many constraints, sweeping them after each block would cost more than the rows do.
-    const std::int64_t blocks_between = 1 + constraints_.size() / kRowBlock;
+    const std::int64_t blocks_between = 1 + std::ssize(slack_) / kRowBlock;
     std::int64_t block[kRowBlock];
     bool finished = true;
     for (std::int64_t done = 0; done < n_blocks && finished; ++done) {
@@ -184,12 +260,10 @@ bool Rehline::sweep(Rows& access, Sweep& sums, Interrupt& interrupt) {
         const std::int64_t next_count = last ? 0 : block_kept_[block_order_[done + 1]];
         block_kept_[b] = step_rows(access, block, count, next, next_count, members, sums);
         std::int64_t work = 2 * count * access.length(block[0]);
-        if (done % blocks_between == 0 || done + 1 == n_blocks)
-            work += constraints_.sweep(sums.move, sums.constraint_gap);
+        if (done % blocks_between == 0 || done + 1 == n_blocks) work += sweep_constraints(sums);
         finished = !interrupt.poll(work);
     }
-    if (n_blocks == 0)
-        finished = !interrupt.poll(1 + constraints_.sweep(sums.move, sums.constraint_gap));
+    if (n_blocks == 0) finished = !interrupt.poll(1 + sweep_constraints(sums));
     n_active_ = 0;
     for (std::int64_t b = 0; b < n_blocks; ++b) {
         const std::int64_t* members = active_.data() + b * kRowBlock;
@@ -208,49 +282,6 @@ bool Rehline::is_closed(double gap, double target, bool all_rows) {
     return gain * gap <= target;
 }
 
-// Takes up to three steps on the free duals if the sweeps alone seem far from done, and likely to
-// cost more. Returns their cost in sweeps over all rows.
-std::int64_t Rehline::accelerate(double gap, double target, Interrupt& interrupt) {
-    constexpr double kWorthwhile = 15;  // sweeps left from which a step saves time
-    constexpr double kDearer = 4.5;     // work of three steps against a sweep's, per row of theirs
-    constexpr std::int64_t kWarmUp = 4, kBetween = 4;
-    const double factor = rate_gap_ > 0 ? gap / rate_gap_ : 1.0;
-    rate_gap_ = gap;
-    log_rate_ = 0.5 * log_rate_ + 0.5 * std::log(std::clamp(factor, 1e-3, 0.999));
-    ++sweeps_since_start_, ++sweeps_since_step_;
-    const double left = std::log(std::max(gap / target, 1.0)) / std::max(-log_rate_, 1e-3);
-    if (sweeps_since_start_ < kWarmUp || sweeps_since_step_ < kBetween || left < kWorthwhile)
-        return 0;
-    const std::span<const std::int64_t> active(active_.data(), n_active_);
-    const std::int64_t n_free = free_duals_.count(rows_, active, a_);
-    const auto step_rows = static_cast<double>(n_free * (2 * step_iterations_ + 2));
-    if (left * static_cast<double>(n_active_) < kDearer * step_rows) return 0;
-    sweeps_since_step_ = 0;
-    const DualMove at = coefficients_.mover();
-    if (at.columns.plain)
-        for (std::int64_t j = 0; j < at.columns.d; ++j)
-            at.q[j] = at.columns.rho[j] * at.coef[j];
-    double rows_touched = 0;
-    for (int repeat = 0; repeat < 3; ++repeat) {
-        const FreeDualStep step =
-            free_duals_.step(X_, rows_, at.columns, active, intercept_, options_.intercept_step,
-                             step_iterations_, a_, at.q, at.coef, interrupt);
-        rows_touched +=
-            static_cast<double>(step.n_free) * (2.0 * static_cast<double>(step.iterations) + 2);
-        balance_ += step.balance_change;
-        if (options_.intercept_step > 0) intercept_ = center_ - options_.intercept_step * balance_;
-        // More iterations when nothing ran into an end, fewer when most of the work was thrown
-        // away.
-        if (step.n_clipped == 0 && step.iterations >= step_iterations_)
-            step_iterations_ = std::min<std::int64_t>(2 * step_iterations_, 400);
-        if (step.n_clipped > step.n_free / 5)
-            step_iterations_ = std::max<std::int64_t>(10, step_iterations_ / 2);
-        if (!step.improved || step.n_clipped == 0 || interrupt.stopped()) break;
-    }
-    return static_cast<std::int64_t>(rows_touched /
-                                     std::max<double>(1.0, static_cast<double>(alive_.size())));
-}
-
 RehlineProgress Rehline::run(std::int64_t max_sweeps, double absolute, double relative,
                              Interrupt& interrupt) {
     RehlineProgress progress{0, kInfinity, objective_, 0, 0, false, false};
@@ -259,7 +290,7 @@ RehlineProgress Rehline::run(std::int64_t max_sweeps, double absolute, double re
             if (sweeps_since_refresh_ >= kRefreshEvery) refresh();
             const bool all_rows = n_active_ == std::ssize(alive_);
             const bool measure = all_rows && objective_ == 0;
-            Sweep sums{rows_,           curvature_.data(), a_.data(), coefficients_.mover(),
+            Sweep sums{rows_,           curvature_.data(), a_.data(), mover(),
                        intercept_,      balance_,          center_,   options_.intercept_step,
                        options_.shrink, largest_move_,     measure};
             progress.n_active = n_active_, progress.visits += n_active_;
@@ -271,11 +302,11 @@ RehlineProgress Rehline::run(std::int64_t max_sweeps, double absolute, double re
             ++progress.sweeps, ++sweeps_since_refresh_;
             largest_move_ = sums.largest_move > 0 ? sums.largest_move : kInfinity;
             // An unbalanced intercept still has t0 balance^2 to gain from its next multiplier step.
-            progress.gap = sums.gap + sums.constraint_gap + constraints_.complementarity(coef()) +
+            progress.gap = sums.gap + sums.constraint_gap + complementarity() +
                            options_.intercept_step * balance_ * balance_;
             if (all_rows) {
                 full_gap_ = progress.gap, partial_visits_ = 0;
-                progress.objective = objective_ = sums.loss + coefficients_.penalty();
+                progress.objective = objective_ = sums.loss + penalty();
             }
             if (!finished) {
                 progress.interrupted = true;
@@ -312,17 +343,16 @@ std::int64_t Rehline::screen(double gap) {
     // h is 1-strongly convex in the metric rho: |b - b*|_rho^2 <= 2 gap at b = grad h*(q), hence
     // |x_i'(b - b*)| <= sqrt(2 gap r_i). The hairs cover rounding in r_i and in t.
     const double radius = std::sqrt(2 * gap) * (1 + 1e-9);
-    const DualMove at = coefficients_.mover();
     double length = 0;
-    for (std::int64_t j = 0; j < at.columns.d; ++j)
-        length += at.columns.rho[j] * at.coef[j] * at.coef[j];
+    for (std::int64_t j = 0; j < columns_.d; ++j)
+        length += columns_.rho[j] * coef_[j] * coef_[j];
     length = std::sqrt(length);
     std::size_t write = 0;
     bool moved = false;
     with_row_access(X_, [&](auto& access) {
         for (const std::int64_t i : alive_) {
             access.load({&i, 1});
-            const double t = rows_.argument(i, access.dot(0, i, at.coef.data()));
+            const double t = rows_.argument(i, access.dot(0, i, coef_.data()));
             const Curve& f = rows_.curve(i);
             const double reach = std::sqrt(curvature_[i]);
             const double rounding =

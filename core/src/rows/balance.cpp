@@ -5,13 +5,8 @@
 namespace rectiline::rows {
 namespace {
 
-// The ends of the slopes of a curve.
-struct SlopeEnds {
-    double low, high;
-};
-
 // A multiplier in the row's own slope, where its box is [weight low, weight high] rounded inwards.
-RECTILINE_INLINE double clipped(double own, double weight, const SlopeEnds& ends) {
+RECTILINE_INLINE double clipped(double own, double weight, const Box& ends) {
     const Box box = inward_box(weight, ends.low, ends.high);
     own = own < box.low ? box.low : own;
     own = own > box.high ? box.high : own;
@@ -149,12 +144,12 @@ Balance repair_with(const RowFunctions& rows, const Ends& ends, bool balanced, d
 
 // Moves g into its boxes, and to sum 0 if asked.
 Balance repair_dual(const RowFunctions& rows, bool balanced, double* g) {
-    std::vector<SlopeEnds> ends;
+    std::vector<Box> ends;
     for (std::size_t c = 0; c < rows.n_curves(); ++c)
         ends.push_back({rows.curves[c].lowest_slope(), rows.curves[c].highest_slope()});
     return rows.curve_index
-               ? repair_with(rows, Own<SlopeEnds>{ends.data(), rows.curve_index}, balanced, g)
-               : repair_with(rows, Shared<SlopeEnds>{ends[0]}, balanced, g);
+               ? repair_with(rows, Own<Box>{ends.data(), rows.curve_index}, balanced, g)
+               : repair_with(rows, Shared<Box>{ends[0]}, balanced, g);
 }
 
 }  // namespace

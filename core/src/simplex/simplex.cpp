@@ -178,18 +178,13 @@ SimplexOutcome BoxedSimplex::solve(std::int64_t most_steps, Interrupt& interrupt
             continue;
         }
         const std::int64_t before = n_steps_;
-        switch (step(leaving, interrupt)) {
-            case StepOutcome::trouble:
-                return SimplexOutcome::trouble;
-            case StepOutcome::unbounded:
-                if (kernel_.n_updates == 0) return SimplexOutcome::unbounded;
-                refresh(true, interrupt);  // the direction may owe its freedom to rounding
-                exact = true;
-                continue;
-            case StepOutcome::moved:
-            case StepOutcome::stayed:
-                break;
+        const std::optional<SimplexOutcome> end = step(leaving, interrupt);
+        if (end == SimplexOutcome::unbounded && kernel_.n_updates > 0) {
+            refresh(true, interrupt);  // the direction may owe its freedom to rounding
+            exact = true;
+            continue;
         }
+        if (end) return *end;
         exact = false;
         if (n_steps_ > before && is_worn()) refresh(true, interrupt);
         const std::int64_t work = step_work();

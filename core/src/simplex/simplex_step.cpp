@@ -287,7 +287,8 @@ void BoxedSimplex::leave_for_row(const Leaving& leaving, std::int64_t i, double 
     if (i < last) row_place_[kernel_.rows[i]] = static_cast<std::int32_t>(i);
 }
 
-BoxedSimplex::StepOutcome BoxedSimplex::step(const Leaving& leaving, Interrupt& interrupt) {
+// Moves to another basis, or factorises anew where no pivot is usable; nothing unless that ends it.
+std::optional<SimplexOutcome> BoxedSimplex::step(const Leaving& leaving, Interrupt& interrupt) {
     set_direction(leaving);
     // Most kinks lie far beyond the place to stop at.
     const auto is_left = [&](std::int64_t place) { return place == std::ssize(crossings_); };
@@ -297,15 +298,14 @@ BoxedSimplex::StepOutcome BoxedSimplex::step(const Leaving& leaving, Interrupt& 
         collect_crossings(-leaving.infeasibility, kInfinity);
         chosen = choose_crossing(-leaving.infeasibility);
     }
-    if (is_left(chosen)) return StepOutcome::unbounded;
+    if (is_left(chosen)) return SimplexOutcome::unbounded;
     chosen = with_usable_pivot(chosen);
     if (chosen < 0) {
-        if (kernel_.n_updates > 0) {
+        if (kernel_.n_updates > 0)
             refresh(true, interrupt);
-            return StepOutcome::stayed;
-        }
-        banned_.push_back(name_of(leaving));
-        return StepOutcome::stayed;
+        else
+            banned_.push_back(name_of(leaving));
+        return std::nullopt;
     }
     const Crossing entering = crossings_[chosen];
     usual_step_ += kFollow * (entering.step - usual_step_);
@@ -314,9 +314,9 @@ BoxedSimplex::StepOutcome BoxedSimplex::step(const Leaving& leaving, Interrupt& 
     const double expected =
         -leaving.sign * (entering.which >= 0 ? dt_[entering.which] : dy_[-1 - entering.which]);
     if (!(std::fabs(pivot - expected) <= kMismatch * (1.0 + std::fabs(pivot)))) {
-        if (kernel_.n_updates == 0) return StepOutcome::trouble;
+        if (kernel_.n_updates == 0) return SimplexOutcome::trouble;
         refresh(true, interrupt);
-        return StepOutcome::stayed;
+        return std::nullopt;
     }
     for (std::int64_t u = 0; u < n_columns(); ++u)
         t_[u] += entering.step * dt_[u];
@@ -326,7 +326,7 @@ BoxedSimplex::StepOutcome BoxedSimplex::step(const Leaving& leaving, Interrupt& 
     n_flat_ = entering.step > kFlat ? 0 : n_flat_ + 1;
     banned_.clear();
     ++n_steps_;
-    return StepOutcome::moved;
+    return std::nullopt;
 }
 
 }  // namespace rectiline::simplex

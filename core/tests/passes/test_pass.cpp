@@ -49,7 +49,7 @@ Found run(const rectiline::design::DesignView& X, const rectiline::rows::RowFunc
     evaluated.split = coef, evaluated.listed = listed, evaluated.out = found.multipliers;
     const std::vector<Member> members{evaluated, first};
     rectiline::support::Interrupt never;
-    CHECK(run_pass(X, members, false, never, found.sums));
+    CHECK(run_pass(X, members, never, found.sums));
     return found;
 }
 

@@ -1,6 +1,6 @@
 // Steps on the free duals: the dual falls, q and b follow, clipped duals land on their ends, and
 // repeated steps solve a smooth dual.
-#include "rectiline/rehline/dual_ascent.hpp"
+#include "rectiline/rehline/free_duals.hpp"
 
 #include "check.hpp"
 #include "samples.hpp"
@@ -81,10 +81,10 @@ struct Fixture {
             sum += q[j] * coef[j] - columns().value(j, coef[j]);
         return sum;
     }
+    FreeDuals method() { return {dense.view, rows.view(), columns(), 0.0}; }
     FreeDualStep step(FreeDuals& method) {
         Interrupt interrupt;
-        return method.step(dense.view, rows.view(), columns(), active, 0.0, 0.0, 200, a, q, coef,
-                           interrupt);
+        return method.step(active, 0.0, 200, a, q, coef, interrupt);
     }
 };
 
@@ -97,8 +97,8 @@ samples::OwnedCurve curve_named(const char* name) {
 
 void check_falls(const char* name, double sparse, double low, double high) {
     Fixture at(curve_named(name), sparse, low, high);
-    FreeDuals method;
-    CHECK(method.count(at.rows.view(), at.active, at.a) == kRows);
+    FreeDuals method = at.method();
+    CHECK(method.count(at.active, at.a) == kRows);
     bool ever = false;
     for (int k = 0; k < 30; ++k) {
         const double before = at.dual();
@@ -122,7 +122,7 @@ void check_falls(const char* name, double sparse, double low, double high) {
 // i.
 void check_solves() {
     Fixture at({"square", {-100}, {5000}, {-100}, {-100}, {1, 1}}, 0.0, 0.2, 1.5);
-    FreeDuals method;
+    FreeDuals method = at.method();
     for (int k = 0; k < 12; ++k)
         at.step(method);
     for (std::int64_t i = 0; i < kRows; ++i) {
@@ -140,7 +140,7 @@ void check_ends() {
         at.a[i] = i % 2 ? 0.0 : -at.rows.weight[i];
     at.q = at.follow();
     const std::vector<double> before = at.a;
-    FreeDuals method;
+    FreeDuals method = at.method();
     const FreeDualStep taken = at.step(method);
     CHECK(taken.n_free == 0 && !taken.improved && at.a == before);
 }

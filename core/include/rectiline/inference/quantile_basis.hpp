@@ -70,15 +70,16 @@ class QuantileBasis {
     using Crossing = std::pair<double, std::int64_t>;  // step and sample
 
     BasisOutcome refresh(bool sides);
-    BasisOutcome settle();
     std::int64_t first_at_end(std::span<const double> speed, double& step) const;
     std::int64_t first_crossing();
     bool invert_basis();
     void compute_values();
+    void carry(std::span<const double> right, std::span<double> values) const;
+    void set_direction(std::int64_t slot, bool rises);
     double look_ahead();
     std::int64_t cross_until_rise(double slope, double least);
     void add_to_rest(std::int64_t sample, double factor);
-    void exchange(std::int64_t slot, std::int64_t entering, double step, bool leaves_above);
+    BasisOutcome exchange(std::int64_t slot, std::int64_t entering, double step, bool leaves_above);
     double distance(const TrustedBall& ball) const;
 
     std::int64_t n_, p_;

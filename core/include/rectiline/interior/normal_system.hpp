@@ -88,8 +88,8 @@ class DenseSystem final : public CompressedSystem<Real> {
     bool try_factor(std::span<const Real> weight, Interrupt& interrupt) override;
     bool sum_rows(std::span<const Real> weight, bool steady, SymmetricMatrix<Real>& sum,
                   Interrupt& interrupt) const;
+    bool sum_all_rows(std::span<const Real> weight, Interrupt& interrupt);
     bool sum_columns(std::span<const Real> weight, Interrupt& interrupt);
-    bool set_up(std::span<const Real> weight, Interrupt& interrupt);
 
     using CompressedSystem<Real>::diagonal_;
 
@@ -121,8 +121,5 @@ class SparseSystem final : public CompressedSystem<double> {
 
     std::shared_ptr<NormalEquations> equations_;
 };
-
-extern template class DenseSystem<double>;
-extern template class DenseSystem<Number>;
 
 }  // namespace rectiline::interior

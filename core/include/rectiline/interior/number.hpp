@@ -86,7 +86,4 @@ class SymmetricMatrix {
     std::vector<Real> entries_;
 };
 
-extern template class SymmetricMatrix<double>;
-extern template class SymmetricMatrix<Number>;
-
 }  // namespace rectiline::interior

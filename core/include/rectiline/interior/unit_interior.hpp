@@ -88,9 +88,6 @@ class UnitPair {
     NormalSystem<Real>& system_;
 };
 
-extern template class UnitPair<double>;
-extern template class UnitPair<Number>;
-
 // Lengths of a step of y and the room it has, and of all else.
 struct StepLengths {
     double dual, primal;
@@ -147,8 +144,5 @@ class UnitInterior {
     Verdict verdict_{};  // before the step
     double step_length_ = 1.0;
 };
-
-extern template class UnitInterior<double>;
-extern template class UnitInterior<Number>;
 
 }  // namespace rectiline::interior

@@ -24,6 +24,7 @@ struct Member {
 
     std::span<const double> coef;  // d: the candidate, and the centre of the next split
     double intercept;
+    bool has_intercept;
 
     // The pair to be evaluated, if asked for; otherwise no row is frozen.
     bool evaluates = false;
@@ -37,7 +38,6 @@ struct Member {
     // least + sum_j (scale_j (x_j - mean_j))^2, which is quicker to compute: only rows within reach
     // of that bound are looked at closely.
     bool splits = false;
-    bool keeps_listed = false;             // whether rows that are listed stay near
     std::span<const std::int64_t> always;  // sorted rows that are near in any case
     double reach = 0, least = 0;
     std::span<const double> scale;       // d
@@ -67,8 +67,8 @@ struct Sums {
     std::vector<std::int64_t> near;  // rows of the block
 };
 
-// Returns false if it was interrupted. `intercept`: whether there is one.
-bool run_pass(const design::DesignView& X, std::span<const Member> members, bool intercept,
-              Interrupt& interrupt, std::vector<Sums>& out);
+// Returns false if it was interrupted.
+bool run_pass(const design::DesignView& X, std::span<const Member> members, Interrupt& interrupt,
+              std::vector<Sums>& out);
 
 }  // namespace rectiline::passes

@@ -41,6 +41,7 @@ struct Clusters {
         starts.assign(1, 0);
     }
     void close() { starts.push_back(std::ssize(places)); }
+    void add_alone(std::int64_t place) { places.push_back(place), close(); }
 };
 
 class ClusteredProx {

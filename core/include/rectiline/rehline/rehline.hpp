@@ -18,17 +18,54 @@
 //  - a lower bound of the gap is summed while sweeping and scaled up to an estimate, so that a
 //    certificate is asked for when it is likely to pass (the estimate proves nothing);
 //  - when many sweeps seem to be left, projected conjugate gradients on the free duals, see
-//    dual_ascent.hpp;
+//    free_duals.hpp;
 //  - rows are set aside by shrinking (a heuristic, undone before returning) and by gap-safe
 //    screening (a proof, kept).
 #pragma once
 
-#include "rectiline/rehline/dual_ascent.hpp"
+#include "rectiline/rehline/free_duals.hpp"
 #include "rectiline/rows/rows.hpp"
 #include "rectiline/support/interrupt.hpp"
 #include "rectiline/support/random.hpp"
 
 namespace rectiline::rehline {
+
+// Linear constraints A b + c >= 0, with equality where `equality` is set.
+struct LinearConstraints {
+    DesignView A;
+    std::span<const double> c;
+    std::span<const std::uint8_t> equality;
+};
+
+struct RehlineProgress {
+    std::int64_t sweeps;    // done in this call
+    double gap;             // estimate: Fenchel-Young terms met during the last sweep
+    double objective;       // estimate of the primal value during the last full sweep
+    std::int64_t n_active;  // rows visited by the last sweep
+    std::int64_t visits;    // rows visited in this call
+    bool reached;           // gap estimate over all rows is at most the target
+    bool interrupted;
+};
+
+// The dual coordinate of some row or constraint moved: q += step * row, b = grad h*(q).
+struct DualMove {
+    ColumnFunctions columns;
+    std::span<double> q, coef;
+    double inverse_rho;  // used when the columns are plain
+
+    template <class Rows>
+    RECTILINE_INLINE void operator()(const Rows& access, std::int64_t slot, std::int64_t i,
+                                     double step) const {
+        if (columns.plain) {  // b = q / rho: q itself is not needed
+            access.axpy(slot, i, step * inverse_rho, coef.data());
+            return;
+        }
+        access.for_each(slot, i, [this, step](std::int64_t j, double x) {
+            q[j] += step * x;
+            coef[j] = columns[j].minimiser(q[j]);
+        });
+    }
+};
 
 struct RehlineOptions {
     bool shuffle = true;        // blocks in random order; false: cyclic
@@ -67,30 +104,36 @@ class Rehline {
     void refresh();
 
     std::int64_t n() const { return rows_.n; }
-    const std::vector<double>& coef() const { return coefficients_.values(); }
+    const std::vector<double>& coef() const { return coef_; }
     double intercept() const { return intercept_; }
     // Slopes in the predictions, g_i = direction_i * a_i.
     void sample_dual(std::span<double> g) const;
-    const std::vector<double>& constraint_dual() const { return constraints_.values(); }
+    const std::vector<double>& constraint_dual() const { return constraint_dual_; }
 
   private:
     struct Sweep;
     template <class Rows>
     bool sweep(Rows& rows, Sweep& sums, Interrupt& interrupt);
+    std::int64_t sweep_constraints(Sweep& sums);
+    double complementarity();
+    double penalty() const;
+    DualMove mover();
     bool is_closed(double gap, double target, bool all_rows);
     std::int64_t accelerate(double gap, double target, Interrupt& interrupt);
 
     DesignView X_;
     RowFunctions rows_;
-    ConstraintDuals constraints_;
-    Coefficients coefficients_;
+    ColumnFunctions columns_;
+    LinearConstraints constraints_;
     RehlineOptions options_;
     Random random_;
 
-    std::vector<double> a_;             // slope of weight_i phi_i in its own argument, times weight
-    std::vector<double> curvature_;     // r_i = sum_j x_ij^2 / rho_j (+ t0)
-    std::vector<double> scratch_;       // one entry per row
-    std::vector<std::int64_t> alive_;   // rows not fixed for good
+    std::vector<double> a_;          // slope of weight_i phi_i in its own argument, times weight
+    std::vector<double> curvature_;  // r_i = sum_j x_ij^2 / rho_j (+ t0)
+    std::vector<double> scratch_;    // one entry per row
+    std::vector<double> constraint_dual_, constraint_curvature_, slack_;  // one per constraint
+    std::vector<double> q_, coef_, part_;                                 // one entry per column
+    std::vector<std::int64_t> alive_;                                     // rows not fixed for good
     std::vector<std::int64_t> active_;  // rows the next sweep visits; the first n_active_ of them
     std::vector<std::int64_t> block_order_, block_kept_;
     std::int64_t n_active_ = 0;

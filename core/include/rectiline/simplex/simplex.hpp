@@ -16,6 +16,8 @@
 #include "rectiline/simplex/simplex_parts.hpp"
 #include "rectiline/support/interrupt.hpp"
 
+#include <optional>
+
 namespace rectiline::simplex {
 
 enum class SimplexOutcome {
@@ -64,12 +66,6 @@ class BoxedSimplex {
         double infeasibility;
         double bound;  // where it goes
     };
-    enum class StepOutcome {
-        moved,      // to another basis
-        stayed,     // factorised anew, or found no usable pivot
-        unbounded,  // the edge has no end
-        trouble
-    };
     struct Crossing {
         double step, rise, speed;
         std::int64_t which;  // column, or -1 - index of the kernel's rows
@@ -92,7 +88,7 @@ class BoxedSimplex {
     void leave_for_column(const Leaving& leaving, std::int32_t column, double value, double pivot);
     void leave_for_row(const Leaving& leaving, std::int64_t i, double value, double pivot);
     void update_row_norms(const Leaving& leaving, double pivot);
-    StepOutcome step(const Leaving& leaving, Interrupt& interrupt);
+    std::optional<SimplexOutcome> step(const Leaving& leaving, Interrupt& interrupt);
     // The column that leaves, or -1 - row.
     std::int64_t name_of(const Leaving& leaving) const {
         return leaving.index < 0 ? leaving.index : kernel_.columns[leaving.index];

@@ -88,7 +88,7 @@ class NextSplit:
     def parts(self) -> tuple[Any, ...]:
         """What `_core.PassMember` takes."""
         bound = (self.bound.scale, self.bound.mean, self.bound.least)
-        return self.reach, self.directions, *bound, self.keeps_listed, self.always
+        return self.reach, self.directions, *bound, self.always
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -193,11 +193,13 @@ def run_block(block: Block, state: PassState) -> list[Answer] | None:
         split = None
         if query.next_split is not None:
             always = in_block(query.next_split.always, block)
+            if query.next_split.keeps_listed:
+                always = np.union1d(always, here)
             split = replace(query.next_split, always=always).parts
         given = (here, query.split, out, split)
         members.append(_core.PassMember(samples.rows, point, state.fit_intercept, *given))
         asked.append((query, samples, here, out))
-    found = _core.run_pass(view, members, state.fit_intercept, state.seconds)
+    found = _core.run_pass(view, members, state.seconds)
     if found is None:
         return None
     answers = []
