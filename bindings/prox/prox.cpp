@@ -1,4 +1,3 @@
-#include "rectiline/prox/clustered_prox.hpp"
 #include "rectiline/prox/proximal_multipliers.hpp"
 
 #include "common.hpp"

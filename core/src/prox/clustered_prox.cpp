@@ -1,4 +1,4 @@
-#include "rectiline/prox/clustered_prox.hpp"
+#include "rectiline/prox/proximal_multipliers.hpp"
 
 #include <stdexcept>
 

@@ -1,5 +1,4 @@
-#include "rectiline/simplex/simplex_parts.hpp"
-
+#include "rectiline/simplex/simplex.hpp"
 #include "rectiline/support/dense_algebra.hpp"
 #include "rectiline/support/small_count.hpp"
 #include "rectiline/support/vectors.hpp"
@@ -38,12 +37,6 @@ RECTILINE_MULTIVERSION void add_some(const double* const* lines, const double* s
         out[k] += scaled_sum<Count>(line, factor, k);
 }
 
-// out += sum_i scale_i * lines_i
-void add_lines(const double* const* lines, const double* scale, std::int64_t count,
-               std::int64_t size, double* out) {
-    with_count<kMostLines>(count, [&]<int Count>() { add_some<Count>(lines, scale, size, out); });
-}
-
 constexpr std::int64_t kChunk = 1024;  // of an output that stays in the nearest cache
 constexpr double kSingular = 1e-11;    // pivots of a scaled matrix that count as zero
 
@@ -78,18 +71,11 @@ void add_in_chunks(const double* data, std::int64_t stride, const std::int32_t* 
             for (std::int64_t k = 0; k < few; ++k)
                 lines[k] = data + which[i + k] * stride + first;
             for (const Combination& one : wanted)
-                add_lines(lines, one.scale + i, few, some, one.out + first);
+                with_count<kMostLines>(few, [&]<int Count>() {
+                    add_some<Count>(lines, one.scale + i, some, one.out + first);
+                });
         }
     }
-}
-
-// The place of the largest entry of a column, from row `first` on.
-std::int64_t pivot_row(const std::vector<double>& work, std::int64_t s, std::int64_t first,
-                       std::int64_t column) {
-    std::int64_t best = first;
-    for (std::int64_t i = first + 1; i < s; ++i)
-        if (std::fabs(work[i * s + column]) > std::fabs(work[best * s + column])) best = i;
-    return best;
 }
 
 }  // namespace

@@ -1,5 +1,4 @@
 #include "rectiline/simplex/simplex.hpp"
-#include "rectiline/simplex/simplex_parts.hpp"
 
 #include <array>
 #include <numeric>

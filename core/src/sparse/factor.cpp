@@ -1,5 +1,4 @@
-#include "rectiline/sparse/factor.hpp"
-
+#include "rectiline/sparse/normal_equations.hpp"
 #include "rectiline/support/lanes.hpp"
 #include "rectiline/support/vectors.hpp"
 

@@ -1,4 +1,4 @@
-#include "rectiline/sparse/factor.hpp"
+#include "rectiline/sparse/normal_equations.hpp"
 
 #include <utility>
 

@@ -91,13 +91,19 @@ RECTILINE_MULTIVERSION double update_line(double* line, const double* pivot, dou
     return sum;
 }
 
+std::int64_t pivot_row(std::span<const double> A, std::int64_t n, std::int64_t first,
+                       std::int64_t column) {
+    std::int64_t best = first;
+    for (std::int64_t i = first + 1; i < n; ++i)
+        if (std::fabs(A[i * n + column]) > std::fabs(A[best * n + column])) best = i;
+    return best;
+}
+
 // Row exchanges become column exchanges of the inverse.
 bool invert(std::span<double> A, std::int64_t n, double least, Interrupt& interrupt) {
     std::vector<std::int64_t> swapped(n);
     for (std::int64_t k = 0; k < n; ++k) {
-        std::int64_t best = k;
-        for (std::int64_t i = k + 1; i < n; ++i)
-            if (std::fabs(A[i * n + k]) > std::fabs(A[best * n + k])) best = i;
+        const std::int64_t best = pivot_row(A, n, k, k);
         const double pivot = A[best * n + k];
         if (!(std::fabs(pivot) > least) || interrupt.poll(n * n)) return false;
         swapped[k] = best;

@@ -1,5 +1,5 @@
 // Proximal steps with clusters: the steps, their values and their derivatives against definitions.
-#include "rectiline/prox/clustered_prox.hpp"
+#include "rectiline/prox/proximal_multipliers.hpp"
 #include "rectiline/support/random.hpp"
 
 #include "check.hpp"

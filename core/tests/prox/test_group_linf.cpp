@@ -1,5 +1,5 @@
 // Loops over groups: the prox is optimal, the Fenchel-Young terms add up, signed sums are products.
-#include "rectiline/prox/clustered_prox.hpp"
+#include "rectiline/prox/proximal_multipliers.hpp"
 #include "rectiline/support/random.hpp"
 
 #include "check.hpp"

@@ -1,7 +1,6 @@
 // The simplex method ends at points that prove each other optimal, also on degenerate programs, and
 // goes on after rows and columns were added.
 #include "rectiline/simplex/simplex.hpp"
-#include "rectiline/simplex/simplex_parts.hpp"
 #include "rectiline/support/random.hpp"
 
 #include "check.hpp"

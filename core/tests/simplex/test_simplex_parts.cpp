@@ -1,6 +1,6 @@
 // The inverse of the kernel: from scratch, through every kind of change of the basis, with columns
 // that depend on each other, and when it is interrupted.
-#include "rectiline/simplex/simplex_parts.hpp"
+#include "rectiline/simplex/simplex.hpp"
 #include "rectiline/support/random.hpp"
 
 #include "check.hpp"

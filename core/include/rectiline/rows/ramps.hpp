@@ -18,18 +18,22 @@ namespace rectiline::rows {
 
 // slope(w) = base + rate[m] * clamp(w - start[m], low[m], high[m]) summed over m; `lowest` and
 // `highest` are the ends of the slopes of the curve.
-template <class Values>
+struct Ramp {
+    double start, low, high, rate;
+};
+
+template <class Ramps>
 struct RampTable {
     double base = 0, lowest = 0, highest = 0;
-    Values start, low, high, rate;
+    Ramps all;
 
     RECTILINE_INLINE double slope(double w) const {
         double s = base;
-        for (std::size_t m = 0; m < start.size(); ++m) {
-            double e = w - start[m];
-            e = e < low[m] ? low[m] : e;
-            e = e > high[m] ? high[m] : e;
-            s += rate[m] * e;
+        for (const Ramp& ramp : all) {
+            double e = w - ramp.start;
+            e = e < ramp.low ? ramp.low : e;
+            e = e > ramp.high ? ramp.high : e;
+            s += ramp.rate * e;
         }
         return s;
     }
@@ -38,15 +42,15 @@ struct RampTable {
     // No less than the jacobian anywhere within `reach` of w.
     RECTILINE_INLINE double rate_near(double w, double reach) const {
         double j = 0;
-        for (std::size_t m = 0; m < start.size(); ++m) {
-            const double e = w - start[m];
-            j += e + reach > low[m] && e - reach < high[m] ? rate[m] : 0.0;
+        for (const Ramp& ramp : all) {
+            const double e = w - ramp.start;
+            j += e + reach > ramp.low && e - reach < ramp.high ? ramp.rate : 0.0;
         }
         return j;
     }
 };
 
-struct Ramps : RampTable<std::vector<double>> {
+struct Ramps : RampTable<std::vector<Ramp>> {
     Ramps() = default;
     Ramps(const Curve& f, double S) {
         lowest = f.lowest_slope(), highest = f.highest_slope();
@@ -54,8 +58,8 @@ struct Ramps : RampTable<std::vector<double>> {
         const std::int64_t K = f.n_knots;
         base = f.left[0];
         if (f.curvature[0] > 0)
-            add(f.knot[0] + step * f.left[0], -kInfinity, 0.0,
-                f.curvature[0] / (1 + step * f.curvature[0]));
+            all.push_back({f.knot[0] + step * f.left[0], -kInfinity, 0.0,
+                           f.curvature[0] / (1 + step * f.curvature[0])});
         for (std::int64_t k = 0; k < K; ++k) {
             if (f.right[k] > f.left[k] && step > 0)
                 climb(f.knot[k] + step * f.left[k], step * (f.right[k] - f.left[k]), S, f.right[k]);
@@ -71,35 +75,30 @@ struct Ramps : RampTable<std::vector<double>> {
     }
 
   private:
-    void add(double from, double least, double most, double r) {
-        start.push_back(from), low.push_back(least), high.push_back(most), rate.push_back(r);
-    }
     // A ramp that ends at slope `top`. While slopes are negative, ramps are measured from their
     // upper end and the base moves up with them: near the minimiser nothing large is added and
     // taken away.
     void climb(double from, double length, double r, double top) {
         const bool falling = top <= 0;
-        add(falling ? from + length : from, falling ? -length : 0.0, falling ? 0.0 : length, r);
+        all.push_back(
+            {falling ? from + length : from, falling ? -length : 0.0, falling ? 0.0 : length, r});
         if (falling) base = top;
     }
 };
 
 // A few of them, in registers.
 template <int M>
-struct FewRamps : RampTable<std::array<double, M>> {
+struct FewRamps : RampTable<std::array<Ramp, M>> {
     explicit FewRamps(const Ramps& r) {
         this->base = r.base, this->lowest = r.lowest, this->highest = r.highest;
-        std::copy_n(r.start.begin(), M, this->start.begin());
-        std::copy_n(r.low.begin(), M, this->low.begin());
-        std::copy_n(r.high.begin(), M, this->high.begin());
-        std::copy_n(r.rate.begin(), M, this->rate.begin());
+        std::copy_n(r.all.begin(), M, this->all.begin());
     }
 };
 
 // Calls kernel(ramps): shared ones if there are up to four for all rows.
 template <class Kernel>
 void with_ramps(const std::vector<Ramps>& ramps, const std::uint8_t* index, Kernel&& kernel) {
-    const auto count = index ? 0 : std::ssize(ramps[0].start);
+    const auto count = index ? 0 : std::ssize(ramps[0].all);
     if (!with_count<4>(count, [&]<int M>() { kernel(Shared{FewRamps<M>(ramps[0])}); }))
         kernel(Own<Ramps>{ramps.data(), index});
 }

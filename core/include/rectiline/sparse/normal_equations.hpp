@@ -7,10 +7,111 @@
 // it; they stay, with s as unknowns of their own, and the matrix is quasi-definite.
 #pragma once
 
-#include "rectiline/sparse/factor.hpp"
 #include "rectiline/support/interrupt.hpp"
 
 namespace rectiline::sparse {
+
+// ---- the factor ---------------------------------------------------------------------------------
+
+// A = L S L' for sparse symmetric A and given signs S of the pivots: all positive for positive
+// definite matrices, both for quasi-definite ones, which have such a factor in any order.
+//
+// The order, the tree of elimination and the places of all entries are found once. Columns of L
+// with nearly the same rows are stored as one dense block (a supernode), so that the work is done
+// by products of dense blocks. Each block passes what it subtracts from later columns, and what its
+// children in the tree have passed on to it, on to its parent (the multifrontal method).
+//
+// Sources: Liu, "The role of elimination trees in sparse factorization" (1990) and "The
+// multifrontal method for sparse matrix solution" (1992).
+
+// ---- the order of elimination -------------------------------------------------------------------
+
+// An order in which to eliminate the unknowns of a sparse symmetric system so that few entries are
+// filled in.
+
+using Index = std::int32_t;
+
+// An undirected graph: the neighbours of each node, an edge at both of its ends, without loops.
+struct Graph {
+    std::vector<std::int64_t> begin;
+    std::vector<Index> nodes;
+
+    Index size() const { return static_cast<Index>(begin.size()) - 1; }
+    std::span<const Index> neighbours(Index i) const {
+        return {nodes.data() + begin[i], static_cast<std::size_t>(begin[i + 1] - begin[i])};
+    }
+};
+
+// Nodes that are eliminated one after the other and have the same later neighbours.
+struct EliminatedNodes {
+    Index first, width;  // places of the order
+    Index parent;        // where the set begins that comes next on the way to the root of the tree
+    std::int64_t count;  // rows of their columns of the factor
+    double entries;      // of these columns that are not zero
+};
+
+struct EliminationOrder {
+    std::vector<Index> nodes;           // at each place
+    std::vector<EliminatedNodes> sets;  // in the order
+};
+
+// Approximate minimum degree: the node that would be joined to the fewest others comes next. Nodes
+// with very many neighbours come last. Empty when asked to stop, or when the factor will have more
+// than `most` entries.
+//
+// Source: Amestoy, Davis and Duff, "An approximate minimum degree ordering algorithm" (1996).
+EliminationOrder minimum_degree_order(const Graph& graph, double most, Interrupt& interrupt);
+
+class Factor {
+  public:
+    // Finds order and structure; false when asked to stop, or beyond so many entries.
+    bool analyse(const Graph& graph, double most, Interrupt& interrupt);
+    Index size() const { return static_cast<Index>(order_.size()); }
+    double entries() const { return entries_; }  // of L
+
+    // The node at each place of the order, and the reverse.
+    std::span<const Index> order() const { return order_; }
+    std::span<const Index> place() const { return place_; }
+    // The lower triangle of A in this order, by columns with rows that increase.
+    std::span<const std::int64_t> begin() const { return begin_; }
+    std::span<const Index> rows() const { return rows_; }
+
+    // Factorises the matrix with these entries; false where a pivot has the wrong sign or is zero,
+    // or when asked to stop.
+    bool factorise(std::span<const double> values, std::span<const double> signs,
+                   Interrupt& interrupt);
+    // Solves in place, in the order of elimination.
+    void solve(std::span<double> x) const;
+
+    // Where all signs are positive, no row sum of |A - L L'| exceeds growth() times the usual bound
+    // on the rounding of a sum of most_terms() terms.
+    double growth() const;
+    std::int64_t most_terms() const;
+
+  private:
+    struct Block {
+        Index first, width;                // columns
+        std::int64_t rows = 0, count = 0;  // where rows begin in block_rows_, and their number
+        std::int64_t values = 0;           // where entries begin; columns are `count` apart
+        Index parent = -1;
+        std::vector<double> update = {};  // what children add to later columns; or nothing
+    };
+    double set_rows();
+    std::int64_t multiply(const Block& block, std::int64_t depth, std::int64_t last);
+    bool finish(const Block& block);
+    void pass_on(const Block& block, const double* column, std::int64_t stride);
+
+    std::vector<Index> order_, place_, rows_, block_rows_;
+    std::vector<std::int64_t> begin_;
+    std::vector<Block> blocks_;
+    std::vector<double> values_, signs_;
+    std::vector<double> packed_, product_;       // of `multiply`
+    std::vector<std::int64_t> entry_place_;      // of each entry of A among those of L
+    std::vector<std::int64_t> place_in_parent_;  // of each row of a block
+    double entries_ = 0;
+};
+
+// ---- the equations ------------------------------------------------------------------------------
 
 // Rows in compressed form with increasing columns.
 struct CompressedRows {
