@@ -1,5 +1,4 @@
-#include "rectiline/interior/number.hpp"
-
+#include "rectiline/interior/normal_system.hpp"
 #include "rectiline/support/dense_algebra.hpp"
 
 #include <cassert>

@@ -2,7 +2,6 @@
 
 #include "rectiline/design/gram.hpp"
 #include "rectiline/passes/chunks.hpp"
-#include "rectiline/passes/row_kernels.hpp"
 #include "rectiline/support/compensated.hpp"
 #include "rectiline/support/threads.hpp"
 

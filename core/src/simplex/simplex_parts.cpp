@@ -1,6 +1,5 @@
 #include "rectiline/simplex/simplex.hpp"
 #include "rectiline/support/dense_algebra.hpp"
-#include "rectiline/support/small_count.hpp"
 #include "rectiline/support/vectors.hpp"
 
 #include <array>

@@ -1,6 +1,6 @@
 // Steps on the free duals: the dual falls, q and b follow, clipped duals land on their ends, and
 // repeated steps solve a smooth dual.
-#include "rectiline/rehline/free_duals.hpp"
+#include "rectiline/rehline/rehline.hpp"
 
 #include "check.hpp"
 #include "samples.hpp"

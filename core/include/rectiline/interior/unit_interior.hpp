@@ -22,7 +22,6 @@
 #pragma once
 
 #include "rectiline/interior/normal_system.hpp"
-#include "rectiline/interior/number.hpp"
 #include "rectiline/support/interrupt.hpp"
 
 #include <memory>

@@ -120,8 +120,6 @@ class SeparableProx : public ClusteredProx {
     std::vector<double> l1_, lower_, upper_;
 };
 
-// ---- the method of multipliers ------------------------------------------------------------------
-
 // ---- the quadratic model ------------------------------------------------------------------------
 
 // The quadratic model over units: diag(diagonal) + S F F'S', where S puts the signs of the units on

@@ -3,7 +3,7 @@
 
 #include "rectiline/rows/curve.hpp"
 #include "rectiline/rows/rows.hpp"
-#include "rectiline/support/small_count.hpp"
+#include "rectiline/support/vectors.hpp"
 
 namespace rectiline::rows {
 

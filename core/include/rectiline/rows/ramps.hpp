@@ -10,7 +10,7 @@
 #pragma once
 
 #include "rectiline/rows/curve.hpp"
-#include "rectiline/support/small_count.hpp"
+#include "rectiline/support/vectors.hpp"
 
 #include <array>
 
