@@ -222,6 +222,7 @@ double Rehline::complementarity() {
 
 // Returns the products it took, about.
 std::int64_t Rehline::sweep_constraints(Sweep& sums) {
+    if (slack_.empty()) return 0;
     with_row_access(constraints_.A, [&](auto& access) {
         sums.constraint_gap += step_constraints(access, constraints_, constraint_curvature_,
                                                 constraint_dual_, sums.move);
