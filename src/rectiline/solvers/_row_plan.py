@@ -17,9 +17,9 @@ _MOST_NEAR_SHARE, _MOST_NEAR_ROWS = 0.2, 2000  # rows that may stay near a knot 
 _WIDENED_SHARE, _WIDENED_ROWS = 0.25, 5000  # near rows up to which the reach may be widened
 _MOST_BYTES_TO_KEEP_ALL = 1e9  # up to this size all rows may be kept
 _HOST_SAMPLE_ROWS, _HOST_SAMPLE_ROWS_PER_COLUMN = 50_000, 1000  # a device makes larger ones itself
-_DEVICE_ROWS_PER_SAMPLED = 16
+_DEVICE_ROWS_PER_SAMPLED = 64
 _ENTRIES_FOR_SECOND_SPLIT = 500_000  # near rows with more entries are split again
-_SECOND_SPLIT_ROWS_PER_SAMPLED, _SECOND_SPLIT_ROWS_PER_COLUMN = 6, 40
+_SECOND_SAMPLE_ROWS_PER_COLUMN = 40
 # From which on passes are faster than `newton`.
 _ROWS_FOR_PASSES, _ROWS_PER_COLUMN_FOR_PASSES = 200_000, 20_000
 
@@ -62,16 +62,19 @@ class RowPlan(NamedTuple):
 
     @property
     def sampled_rows(self) -> int:
-        """Rows to start on.
-
-        The larger the sample, the fewer rows are near a knot within its error: both cost about the
-        same with ``(2.5 n sqrt(d))**(2/3)`` rows.
-        """
+        """Rows to start on."""
         least = _LEAST_SAMPLED_ROWS_PER_COLUMN * self.d
         if self.n is None:
             return max(least, _SAMPLED_ROWS_OF_UNKNOWN_SOURCE)
-        balanced = (2.5 * self.n * math.sqrt(self.d)) ** (2.0 / 3.0)
-        return int(min(self.n, max(least, min(_LARGEST_SAMPLED_SHARE * self.n, balanced))))
+        most = _LARGEST_SAMPLED_SHARE * self.n
+        return int(min(self.n, max(least, min(most, self._balanced(self.n)))))
+
+    def _balanced(self, n: int) -> float:
+        """Return the size of a sample of n rows that costs as much as the rows near a knot.
+
+        The larger it is, the smaller its error, and the fewer rows are near.
+        """
+        return float((2.5 * n * math.sqrt(self.d)) ** (2.0 / 3.0))
 
     @property
     def reach_rows(self) -> int:
@@ -84,7 +87,7 @@ class RowPlan(NamedTuple):
         host = max(_HOST_SAMPLE_ROWS, _HOST_SAMPLE_ROWS_PER_COLUMN * self.d)
         if not self.on_device or self.n is None or self.sampled_rows <= host:
             return 0
-        return self.n // _DEVICE_ROWS_PER_SAMPLED
+        return max(host, self.n // _DEVICE_ROWS_PER_SAMPLED)
 
     @property
     def largest_near_share(self) -> float:
@@ -112,8 +115,8 @@ class RowPlan(NamedTuple):
         """Near rows for one that a closer centre rests on; 1: they are solved as they are."""
         if near * self.d < _ENTRIES_FOR_SECOND_SPLIT:
             return 1
-        most = near // (_SECOND_SPLIT_ROWS_PER_COLUMN * (self.d + 1))
-        return max(1, min(_SECOND_SPLIT_ROWS_PER_SAMPLED, most))
+        least = _SECOND_SAMPLE_ROWS_PER_COLUMN * (self.d + 1)
+        return max(1, int(near / max(self._balanced(near), least)))
 
     @property
     def has_working_set(self) -> bool:

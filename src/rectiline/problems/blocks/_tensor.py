@@ -166,11 +166,11 @@ def _run_kernel(block: Block, query: Query, curve: TensorCurve, state: PassState
         labels = tuple(map(float, labels))
     next_split = query.next_split
     listed = torch.as_tensor(in_block(query.listed, block), device=device)
-    always = listed
+    marks = torch.zeros(block.n_rows, dtype=torch.uint8, device=device)
+    if query.split is not None:
+        marks[listed] = 1
     if next_split is not None:
-        always = torch.as_tensor(in_block(next_split.always, block), device=device)
-    is_listed = torch.zeros(block.n_rows, dtype=torch.uint8, device=device)
-    is_listed[listed if query.split is not None else always] = 1
+        marks[torch.as_tensor(in_block(next_split.always, block), device=device)] += 2
     coef = torch.tensor(query.coef, device=device)
     split = None
     if query.split is not None:
@@ -178,7 +178,7 @@ def _run_kernel(block: Block, query: Query, curve: TensorCurve, state: PassState
     cutoff = -1.0 if next_split is None else next_split.reach * next_split.longest
     point = (coef, query.intercept)
     sums, gradient, sizes, at, multiplier = look_at_rows(
-        block, is_listed, curve, labels, point, split, cutoff, query.measure
+        block, marks, curve, labels, point, split, cutoff, query.measure
     )
     at_zero, strange, weight = (sums.pop(name) for name in ("at_zero", "strange", "all_weight"))
     is_finite = np.isfinite(list(sums.values())).all() and bool(torch.isfinite(gradient).all())
@@ -186,9 +186,7 @@ def _run_kernel(block: Block, query: Query, curve: TensorCurve, state: PassState
         _refuse(block, samples)
     if query.out is not None:
         query.out[block.start :][: block.n_rows] = multiplier.cpu().numpy()
-    if next_split is not None:  # rows that are always kept need not be near a knot
-        at = torch.unique(torch.cat([at, always]))
-    elif query.collect:
+    if query.collect:
         at = listed
     answer: dict[str, Any] = {"depth": sums["depth"]}
     if query.measure:
@@ -199,8 +197,9 @@ def _run_kernel(block: Block, query: Query, curve: TensorCurve, state: PassState
         answer["gradient"] = gradient.cpu().numpy()
     near = at if query.collect else at[:0]
     if next_split is not None:
-        marks = (is_listed[at] != 0, torch.isin(at, always))
-        close = _TensorPart(block, query, curve, at, *marks, state.fit_intercept)
+        found = marks[at]
+        flags = (found % 2 == 1, found >= 2)
+        close = _TensorPart(block, query, curve, at, *flags, state.fit_intercept)
         change, total = close.split().values()
         near = at[close.near]
         if split is None:

@@ -24,10 +24,10 @@ import triton
 import triton.language as tl
 
 _FEW_COLUMNS = 32  # up to so many are read one by one
-_ROWS_PER_TILE = 64  # one for each thread
-_REGISTERS_PER_THREAD = 128  # few enough that many threads run at once
+_ROWS_PER_TILE = 32  # one for each thread
+_REGISTERS_PER_THREAD = 80  # few enough that many threads run at once
 _TILE = (64, 32)  # rows and columns, where there are many columns
-_PROGRAMS = 132 * 16
+_PROGRAMS = 132 * 48  # twice as many as run at once with so many registers
 _SUMS = 11
 
 
@@ -110,7 +110,7 @@ def _row_kernel(  # type: ignore[no-untyped-def]
     X,
     Y,
     W,
-    LISTED,
+    MARKS,
     COEF,
     SPLIT,
     Z,
@@ -156,7 +156,8 @@ def _row_kernel(  # type: ignore[no-untyped-def]
         w = tl.where(live, 1.0, 0.0).to(tl.float64)
         if WEIGHTED:
             w = tl.load(W + rows, mask=live, other=0.0).to(tl.float64)
-        is_listed = tl.load(LISTED + rows, mask=live, other=0) != 0
+        mark = tl.load(MARKS + rows, mask=live, other=0)
+        is_listed = (mark & 1) != 0
         z = y * 0.0
         frozen_z = y * 0.0
         terms = y * 0.0
@@ -193,22 +194,23 @@ def _row_kernel(  # type: ignore[no-untyped-def]
             _, _, s, _ = _place(t0, KNOTS, AT, VALUE, SLOPE, K)
             s = tl.minimum(tl.maximum(s, lowest), highest)
             err = unit * (terms + tl.abs(intercept) + tl.abs(o))
-            below = _fenchel_young(t - err, s, KNOTS, SLOPE, K)
-            above = _fenchel_young(t + err, s, KNOTS, SLOPE, K)
             counted = tl.where(is_listed, 0.0, w)
             g = p * counted * s
             has_crossed = (s != slope) & (counted > 0)
             loss += counted * (value + (t - at) * slope)
-            gap += counted * tl.maximum(below, above)
+            if tl.sum((has_crossed | (slack <= err)).to(tl.int32), 0) > 0:  # else there is no gap
+                below = _fenchel_young(t - err, s, KNOTS, SLOPE, K)
+                above = _fenchel_young(t + err, s, KNOTS, SLOPE, K)
+                gap += counted * tl.maximum(below, above)
             error += counted * err
             crossed += tl.where(has_crossed, 1.0, 0.0)
             steepest = tl.maximum(
                 steepest, tl.where(counted > 0, tl.maximum(tl.abs(s), tl.abs(slope)), 0.0)
             )
             weight += counted
-            listing = close | has_crossed | (is_listed & live)
+            listing = close | has_crossed | (mark != 0)
         else:
-            listing = close | (is_listed & live)
+            listing = close | (mark != 0)
             g = tl.where(listing, 0.0, p * w * slope)
         total += g
         size += tl.abs(g)
@@ -275,7 +277,7 @@ def _gradient_kernel(  # type: ignore[no-untyped-def]
 
 def look_at_rows(
     block: Any,
-    is_listed: Any,
+    marks: Any,
     curve: Any,
     labels: tuple[float, float] | None,
     point: tuple[Any, float],
@@ -289,6 +291,8 @@ def look_at_rows(
     ----------
     block : Block
         X float32 or float64, rows in one piece.
+    marks : tensor of uint8
+        1 for rows that are not frozen, 2 for rows to be listed in any case, 3 for both.
     labels : tuple of float or None
         The negative and the positive label of a margin loss; None for a loss of the residual.
     point, split : tuple of (tensor, float)
@@ -318,7 +322,7 @@ def look_at_rows(
         _product_kernel[(-(-n // _TILE[0]),)](
             X, point[0], frozen, products, n, d, X.stride(0), EVALUATES=split is not None, **tile
         )
-    given_rows = (X, y, y if weight is None else weight, is_listed)
+    given_rows = (X, y, y if weight is None else weight, marks)
     pieces = (curve.knots, curve.at, curve.value, curve.slope)
     modes = {
         "EVALUATES": split is not None,
