@@ -3,8 +3,7 @@
 A source with random access gives rows that are spread over all of them. Of others, blocks are read
 and the rows with the smallest random keys are kept, each class on its own, so that a rare one is
 not missed. A source that has rows which are quick to read gives these, unless a class is rare in
-them; as they may not be like the others, a sample of all rows is drawn during the first pass, in
-case it shows that they are not.
+them; if the first pass shows that they are not like the others, a sample of all rows is drawn.
 """
 
 from __future__ import annotations
@@ -55,14 +54,14 @@ class RowSample:
         Their numbers in the source.
     stands_for : ndarray of shape (n_rows,)
         How many rows of the source each of them stands for.
-    drawing : Drawing or None
-        If these rows were the quickest ones to read: where a sample of all rows grows.
+    is_quick : bool
+        Whether these rows were the quickest ones to read, and may not be like the others.
     """
 
     block: Block
     rows: Numbers
     stands_for: Vector
-    drawing: Drawing | None = None
+    is_quick: bool = False
 
     def cut(self, size: int) -> RowSample:
         """Return `size` rows, evenly spaced, that stand for all; self if there are not more."""
@@ -129,23 +128,34 @@ def sample_source(
         return RowSample(blocks.take(rows), rows, each)
     key, (known, held) = (seed, tuple(labels)), _HELD.get(blocks, (None, lambda: None))
     sample = held() if known == key else None
-    if sample is None or (sample.drawing is None and sample.rows.size < min(size, blocks.n_rows)):
-        sample = _quick_sample(blocks, size, seed, labels)
+    if sample is None or not (sample.is_quick or sample.rows.size >= min(size, blocks.n_rows)):
+        sample = _quick_sample(blocks, size, labels)
         if sample is None:
-            drawing = Drawing(blocks, size, seed, labels)
-            try:
-                for drawn in blocks.map_blocks(draw_block, drawing.state):
-                    drawing.add(drawn)
-                    if progress is not None:
-                        progress(drawing.n_read)
-            except OutOfTime as stop:
-                if not drawing.n_read:
-                    raise
-                with asked_at_checkpoints(None):
-                    raise SampleCutShort(drawing.finish()) from stop
-            return drawing.finish_and_hold()
+            return sample_all(blocks, size, seed, labels, progress)
         _HELD[blocks] = (key, ref(sample))
     return sample
+
+
+def sample_all(
+    blocks: RowBlocks,
+    size: int,
+    seed: int,
+    labels: Sequence[Any],
+    progress: Callable[[int], None] | None,
+) -> RowSample:
+    """Return about `size` rows of a source, all of which is read."""
+    drawing = Drawing(blocks, size, seed, labels)
+    try:
+        for drawn in blocks.map_blocks(draw_block, drawing.state):
+            drawing.add(drawn)
+            if progress is not None:
+                progress(drawing.n_read)
+    except OutOfTime as stop:
+        if not drawing.n_read:
+            raise
+        with asked_at_checkpoints(None):
+            raise SampleCutShort(drawing.finish()) from stop
+    return drawing.finish_and_hold()
 
 
 def drawing_for_later(problem: Any, seed: int) -> Drawing | None:
@@ -159,17 +169,14 @@ def drawing_for_later(problem: Any, seed: int) -> Drawing | None:
     return Drawing(blocks, size, seed, labels)
 
 
-def _quick_sample(
-    blocks: RowBlocks, size: int, seed: int, labels: Sequence[Any]
-) -> RowSample | None:
+def _quick_sample(blocks: RowBlocks, size: int, labels: Sequence[Any]) -> RowSample | None:
     """Return rows that are quick to read, if there are any, and enough of every class."""
     found = blocks.quick_rows(size)
     if found is None or rare_labels(np.asarray(found[0].y), labels):
         return None
     block, rows = found
     each = np.full(rows.size, blocks.n_rows / rows.size)
-    is_all = rows.size == blocks.n_rows
-    return RowSample(block, rows, each, None if is_all else Drawing(blocks, size, seed, labels))
+    return RowSample(block, rows, each, is_quick=rows.size < blocks.n_rows)
 
 
 @dataclass(frozen=True, slots=True)

@@ -82,7 +82,7 @@ def with_missed_rows(problem: Problem, drawn: RowSample, totals: Totals) -> RowS
     if totals.has("curvature") and (is_dwarfed & is_hidden).any():
         return drawn
     stands_for = np.append(drawn.stands_for, np.ones(found.size))[order]
-    return replace(drawn, block=block, rows=rows[order], stands_for=stands_for, drawing=None)
+    return replace(drawn, block=block, rows=rows[order], stands_for=stands_for, is_quick=False)
 
 
 def _rows_beyond(block: Block, limits: Vector) -> NDArray[np.int64]:

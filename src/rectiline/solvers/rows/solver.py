@@ -31,7 +31,7 @@ from rectiline.rows import TensorRows
 from rectiline.solvers._base import Budget, Pair, Step
 from rectiline.solvers._best import NOTHING
 from rectiline.solvers._show import ReportingCallback
-from rectiline.solvers.rows._draw import Drawing, SampleCutShort, draw_block
+from rectiline.solvers.rows._draw import SampleCutShort, sample_all
 from rectiline.solvers.rows._large_entries import with_missed_rows
 from rectiline.solvers.rows._resume import Checkpoint
 from rectiline.solvers.rows._row_run import Next, RowRun
@@ -204,40 +204,36 @@ class RowGroup:
     ) -> list[RowRun]:
         """Run the first pass, which only splits the rows, and measures them if need be.
 
-        If it shows that the rows of the sample are not like the others, it has drawn a better one.
+        If it shows that the rows of the sample are not like the others, a better one is drawn.
         `found` is known if it ran in another process.
         """
-        drawing = self.runs[0].sample.drawn.drawing if found is None else None
-        is_new = found is None
         if found is None:
-            found = self._pass([run.first_query() for run in self.runs], budget, drawing)
-        drawn = better = self.runs[0].sample.drawn
-        if drawing is not None and not all(map(RowRun.is_expected, self.runs, found)):
-            better = drawing.finish()
-        if is_new and self.runs[0].facts is None:
-            better = with_missed_rows(self._problems[0], better, found[0])
-        if better is not drawn:
-            tol = budget.relative_gap
-            self.runs = start_runs(self._problems, tol, seed, declines, None, better)
+            problem, first = self._problems[0], self.runs[0]
             found = self._pass([run.first_query() for run in self.runs], budget)
-        if is_new and self._checkpoint is not None:
-            sample = replace(self.runs[0].sample.drawn, drawing=None)
-            self._checkpoint.save(sample, found)
+            drawn = better = first.sample.drawn
+            if drawn.is_quick and not all(map(RowRun.is_expected, self.runs, found)):
+                size, (labels, _) = first.plan.sampled_rows, problem.source.classes
+                tell = self._listener(budget, 0)
+                better = sample_all(problem.blocks, size, seed, labels, tell)
+            if first.facts is None:
+                better = with_missed_rows(problem, better, found[0])
+            if better is not drawn:
+                tol = budget.relative_gap
+                self.runs = start_runs(self._problems, tol, seed, declines, None, better)
+                found = self._pass([run.first_query() for run in self.runs], budget)
+            if self._checkpoint is not None:
+                self._checkpoint.save(better, found)
         for run, totals in zip(self.runs, found, strict=True):
             run.take_first(totals)
         return self.runs
 
-    def _pass(
-        self, queries: list[Query], budget: Budget, drawing: Drawing | None = None
-    ) -> list[Totals]:
-        """Run a pass, and tell who listens how far it is; it may draw a sample besides."""
+    def _pass(self, queries: list[Query], budget: Budget) -> list[Totals]:
+        """Run a pass, and tell who listens how far it is."""
         checkpoint()
         problem = self._problems[0]
         at_hand = isinstance(problem.blocks, TensorRows) or problem.is_in_memory
         state = PassState(tuple(queries), problem.fit_intercept, time_left(), copies=not at_hand)
-        tell = self._listener(budget, self.passes + 1)
-        also = None if drawing is None else (draw_block, drawing.state, drawing.add)
-        found = run_pass(problem.blocks, state, tell, also)
+        found = run_pass(problem.blocks, state, self._listener(budget, self.passes + 1))
         if found is None:
             raise OutOfTime
         self.passes += 1
