@@ -250,11 +250,16 @@ class DenseChunk {
             use(copied_.data(), width_);
     }
     void copy() {
-        copied_.assign(width_ * grouped_, 0.0);
-        for (std::int64_t j = 0; j < X_.d; ++j)
+        copied_.resize(width_ * grouped_, 0.0);
+        std::fill(copied_.begin() + width_ * count_, copied_.end(), 0.0);
+        const bool has_next = first_ + 2 * count_ <= X_.n && X_.row_stride == 1;
+        const std::int64_t bytes = count_ * static_cast<std::int64_t>(sizeof(T));
+        for (std::int64_t j = 0; j < X_.d; ++j) {
+            const T* column = X_.row(first_) + j * X_.column_stride;
+            if (has_next) prefetch_bytes(column + count_, bytes);
             for (std::int64_t r = 0; r < count_; ++r)
-                copied_[r * width_ + j] =
-                    static_cast<double>(X_.row(first_ + r)[j * X_.column_stride]);
+                copied_[r * width_ + j] = static_cast<double>(column[r * X_.row_stride]);
+        }
     }
 
     const DenseView<T>& X_;
