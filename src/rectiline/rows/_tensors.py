@@ -13,8 +13,6 @@ from rectiline.rows._base import SlicedRows
 from rectiline.rows._block import Block, refuse_other_length
 from rectiline.rows._spread import on_device, spread_rows
 
-_BYTES_PER_ROW = 2.0**-7  # as if rows were this short: a pass cuts up large blocks by itself
-
 
 def is_tensor_like(X: Any) -> bool:
     """Whether X is a torch tensor, or an array on a GPU that speaks DLPack."""
@@ -65,12 +63,8 @@ class TensorRows(SlicedRows):
         if X.dtype not in (torch.float32, torch.float64):
             raise ValueError(f"X must be float32 or float64; got {X.dtype}.")
         y, weight = _beside(X, "y", y), _beside(X, "sample_weight", sample_weight)
-        # A pass over a GPU cuts up its blocks itself, and each costs some launches of kernels.
-        one_block = block_rows is None and X.is_cuda
-        super().__init__(X, y, weight, int(X.shape[0]) or None if one_block else block_rows)
-
-    def _bytes_per_row(self) -> float:
-        return _BYTES_PER_ROW
+        # A pass cuts up large blocks by itself, and each costs some launches of kernels.
+        super().__init__(X, y, weight, int(X.shape[0]) if block_rows is None else block_rows)
 
     def spread(self, size: int, seed: int, labels: Sequence[Any] = ()) -> tuple[Any, Any]:
         """Return about `size` rows spread over all of them, and how many rows each stands for."""

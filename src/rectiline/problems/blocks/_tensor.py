@@ -101,21 +101,19 @@ def _run_query(block: Block, query: Query, state: PassState) -> Answer:
     device = block.X.device
     samples: Any = query.samples
     curve = TensorCurve.of(samples.losses[0].curve, device)
-    if _fits_kernel(block, query, curve):
-        return _run_kernel(block, query, curve, state)
-    step = max(1, _ENTRIES_AT_ONCE // block.X.shape[1])
     listed = torch.as_tensor(in_block(query.listed, block), device=device)
-    is_listed = torch.zeros(block.n_rows, dtype=torch.bool, device=device)
-    is_kept = torch.zeros_like(is_listed)
-    is_listed[listed] = True
-    if query.next_split is not None:
-        is_kept[torch.as_tensor(in_block(query.next_split.always, block), device=device)] = True
+    marks = torch.zeros(block.n_rows, dtype=torch.uint8, device=device)
+    marks[listed] = 1  # not frozen
+    if query.next_split is not None:  # near in any case
+        marks[torch.as_tensor(in_block(query.next_split.always, block), device=device)] += 2
+    if _fits_kernel(block, query, curve):
+        return _run_kernel(block, query, curve, listed, marks, state)
+    step = max(1, _ENTRIES_AT_ONCE // block.X.shape[1])
     sums: dict[str, Any] = {}
     near = []
     for begin in range(0, block.n_rows, step):
         some = slice(begin, begin + step)
-        marks = (is_listed[some], is_kept[some])
-        part = _TensorPart(block, query, curve, some, *marks, state.fit_intercept)
+        part = _TensorPart(block, query, curve, some, marks[some], state.fit_intercept)
         for name, value in part.sums().items():
             larger = max if name in ("steepest", "depth") else operator.add
             sums[name] = larger(sums[name], value) if name in sums else value
@@ -153,7 +151,9 @@ def _fits_kernel(block: Block, query: Query, curve: TensorCurve) -> bool:
     return bool(block.X.shape[1] <= 256)
 
 
-def _run_kernel(block: Block, query: Query, curve: TensorCurve, state: PassState) -> Answer:
+def _run_kernel(
+    block: Block, query: Query, curve: TensorCurve, listed: Any, marks: Any, state: PassState
+) -> Answer:
     """Return the answer by one kernel over all rows on a GPU, and torch on the few near a knot."""
     import torch
 
@@ -165,12 +165,6 @@ def _run_kernel(block: Block, query: Query, curve: TensorCurve, state: PassState
     if labels is not None:
         labels = tuple(map(float, labels))
     next_split = query.next_split
-    listed = torch.as_tensor(in_block(query.listed, block), device=device)
-    marks = torch.zeros(block.n_rows, dtype=torch.uint8, device=device)
-    if query.split is not None:
-        marks[listed] = 1
-    if next_split is not None:
-        marks[torch.as_tensor(in_block(next_split.always, block), device=device)] += 2
     coef = torch.tensor(query.coef, device=device)
     split = None
     if query.split is not None:
@@ -197,9 +191,7 @@ def _run_kernel(block: Block, query: Query, curve: TensorCurve, state: PassState
         answer["gradient"] = gradient.cpu().numpy()
     near = at if query.collect else at[:0]
     if next_split is not None:
-        found = marks[at]
-        flags = (found % 2 == 1, found >= 2)
-        close = _TensorPart(block, query, curve, at, *flags, state.fit_intercept)
+        close = _TensorPart(block, query, curve, at, marks[at], state.fit_intercept)
         change, total = close.split().values()
         near = at[close.near]
         if split is None:
@@ -215,8 +207,8 @@ class _TensorPart:
     ----------
     some : slice or tensor
         Which rows of the block.
-    listed, kept : tensor of bool
-        Which of them are not frozen, and which are near in any case.
+    marks : tensor of uint8
+        1 for those that are not frozen, 2 for those that are near in any case, 3 for both.
     """
 
     def __init__(
@@ -225,14 +217,13 @@ class _TensorPart:
         query: Query,
         curve: TensorCurve,
         some: Any,
-        listed: Any,
-        kept: Any,
+        marks: Any,
         has_intercept: bool,
     ) -> None:
         import torch
 
-        self.query, self.curve, self.listed, self.kept = query, curve, listed, kept
-        self.has_intercept = has_intercept
+        self.query, self.curve, self.has_intercept = query, curve, has_intercept
+        self.listed, self.kept = (marks & 1) != 0, marks > 1
         part = block.take(some)
         self.X = part.X.double()
         start = block.start + (int(some.start) if isinstance(some, slice) else 0)
@@ -244,11 +235,11 @@ class _TensorPart:
         self.own = curve.continued_slope(self.piece, self.t)
         self.near = torch.zeros(0, dtype=torch.int64, device=self.X.device)
         self.s, self.g, self.curved = self.own, torch.zeros_like(self.t), torch.zeros_like(self.t)
-        self.crossed = torch.zeros_like(listed)
+        self.crossed = torch.zeros_like(self.listed)
         if query.split is not None:
             piece = curve.piece(self._arguments(*query.split))
             self.s = curve.continued_slope(piece, self.t).clamp(curve.lowest, curve.highest)
-            self.frozen_weight = torch.where(listed, 0.0, self.weight)
+            self.frozen_weight = torch.where(self.listed, 0.0, self.weight)
             self.g = self.direction * self.frozen_weight * self.s
             self.curved = self.frozen_weight * curve.curvature[piece]
             self.crossed = (self.s != self.own) & (self.frozen_weight > 0)

@@ -310,10 +310,14 @@ class Sample:
     thinned: float = 1
 
     @classmethod
-    def on(cls, problem: Problem, drawn: RowSample, thinned: float = 1) -> Sample:
-        """Return the sample of a problem on drawn rows."""
+    def on(
+        cls, problem: Problem, drawn: RowSample, thinned: float = 1, rows: NearRows | None = None
+    ) -> Sample:
+        """Return the sample of a problem on drawn rows; those of another problem share X."""
         samples = problem.samples.of_block(drawn.block, drawn.rows)
         near = NearRows(drawn.rows, drawn.block.X, samples)
+        if rows is not None:
+            near = rows.with_samples(samples)
         part = near.problem(problem.terms, samples.weight * drawn.stands_for)
         return cls(drawn, near, part, thinned)
 
@@ -324,10 +328,7 @@ class Sample:
 
     def of(self, problem: Problem) -> Sample:
         """Return the sample of another problem on the same rows, which shares X."""
-        samples = problem.samples.of_block(self.drawn.block, self.drawn.rows)
-        rows = self.rows.with_samples(samples)
-        part = rows.problem(problem.terms, samples.weight * self.stands_for)
-        return replace(self, rows=rows, problem=part)
+        return Sample.on(problem, self.drawn, self.thinned, self.rows)
 
     def thin(self, problem: Problem, size: int) -> Sample:
         """Return `size` rows, evenly spaced, that stand for all; self if it has not more."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from enum import Enum, auto
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -36,15 +35,6 @@ _SAMPLE_GAP_SHARE = 0.02
 _CROSSING_GAP_SHARE = 0.3
 
 
-class Next(Enum):
-    """What a problem needs next."""
-
-    SPLIT = auto()  # a pass that splits the rows around the sample's answer
-    RESOLVE = auto()  # an answer to the reduced problem
-    EVALUATE = auto()  # a pass that evaluates this answer
-    STOP = auto()  # nothing: the answer is good enough, or no better one can be found
-
-
 class Evaluated(NamedTuple):
     """A pair, multipliers of all rows or by exception, and what a pass has proved about it."""
 
@@ -68,6 +58,8 @@ class RowRun:
         What the last pass has split the rows into; None before the first pass.
     second : SecondSplit or None
         How many near rows were split again before the first reduced problem.
+    is_done : bool
+        Whether the last answer is good enough, or no better one can be found.
     """
 
     problem: Problem
@@ -79,7 +71,7 @@ class RowRun:
     sample: Sample
     roughness: float = 0.0  # relative gap of the sample's answer, by its number of rows
     facts: RowFacts | None = None  # about all rows; the first pass measures them
-    next: Next = Next.SPLIT
+    is_done: bool = False
     near: NearRows | None = None
     second: SecondSplit | None = None
     frozen: Frozen | None = None
@@ -108,10 +100,6 @@ class RowRun:
             measure=self.facts is None,
         )
 
-    def is_expected(self, totals: Totals) -> bool:
-        """Whether the first pass shows that the sample is like all rows."""
-        return self.sample.is_like(totals, self.coef, self.intercept)
-
     def take_first(self, totals: Totals) -> None:
         """Take the answers of the first pass."""
         if self.facts is None:
@@ -129,7 +117,6 @@ class RowRun:
             self.near = totals.near()
         else:
             self.near, self.frozen = self.second.near, self.second.frozen
-        self.next = Next.RESOLVE
 
     @property
     def _split_frozen(self) -> Frozen:
@@ -153,7 +140,6 @@ class RowRun:
         if terms.is_constrained:
             coef = terms.region.move_into(terms.region.clip(coef))
         self.coef, self.intercept = coef, self.answer.intercept
-        self.next = Next.EVALUATE
 
     def _solve(self, near: NearRows, target: float) -> Pair:
         assert self.frozen is not None
@@ -217,7 +203,7 @@ class RowRun:
         every: Any = dual if self.out is None else _on_all_rows(dual, self.out)
         self.evaluated = Evaluated(self.coef, self.intercept, every, proof.certificate)
         self.totals, self.crossing_gap = totals, float(sums["gap"])
-        self.next = Next.STOP
+        self.is_done = True
 
     def go_on(self, certificate: Certificate) -> None:
         """Prepare the next round after a candidate that was refused."""
@@ -237,10 +223,10 @@ class RowRun:
         if self.is_rough:
             self.aim *= _TIGHTER_FACTOR
         self.last_gap = min(self.last_gap, certificate.relative_gap)
-        self.next = Next.RESOLVE
+        self.is_done = False
         if self.is_rough and certificate.limited_by_rounding(self.plan.tol):
-            is_last = self.is_precise or self.problem.is_in_memory  # the driver proves it sharply
-            self.next = Next.STOP if is_last else Next.RESOLVE
+            # In memory the driver proves it sharply.
+            self.is_done = self.is_precise or self.problem.is_in_memory
             self.is_precise = True
             self.is_unbalanced = math.isfinite(certificate.radius)
 

@@ -34,7 +34,7 @@ from rectiline.solvers._show import ReportingCallback
 from rectiline.solvers.rows._draw import SampleCutShort, sample_all
 from rectiline.solvers.rows._large_entries import with_missed_rows
 from rectiline.solvers.rows._resume import Checkpoint
-from rectiline.solvers.rows._row_run import Next, RowRun
+from rectiline.solvers.rows._row_run import RowRun
 from rectiline.solvers.rows._start import rough_answers, start_runs
 
 
@@ -155,7 +155,7 @@ class RowGroup:
 
     def advance(self, place: int, budget: Budget, seed: int, declines: bool) -> Step:
         """Move one problem; the first that asks makes a round for all that go on."""
-        if self._steps[place] is None and self.runs and self.runs[place].next is Next.STOP:
+        if self._steps[place] is None and self.runs and self.runs[place].is_done:
             return Step(0, False, exhausted=True)
         if self._steps[place] is None:
             if self._is_broken:
@@ -181,8 +181,8 @@ class RowGroup:
                     self._fall_back_on(rough_answers(self._problems, stop.sample))
                 raise
             self._fall_back_on([(run.coef, run.intercept) for run in self.runs])
-        active = [run for run in self.runs if run.next is not Next.STOP]
-        if active[0].next is Next.SPLIT:
+        active = [run for run in self.runs if not run.is_done]
+        if active[0].near is None:
             active = self._split(budget, seed, declines, None if known is None else known[1])
         if self.passes - before < budget.iterations:  # else no pass is left to evaluate with
             for run in active:
@@ -211,7 +211,10 @@ class RowGroup:
             problem, first = self._problems[0], self.runs[0]
             found = self._pass([run.first_query() for run in self.runs], budget)
             drawn = better = first.sample.drawn
-            if drawn.is_quick and not all(map(RowRun.is_expected, self.runs, found)):
+            pairs = zip(self.runs, found, strict=True)
+            if drawn.is_quick and not all(
+                run.sample.is_like(totals, run.coef, run.intercept) for run, totals in pairs
+            ):
                 size, (labels, _) = first.plan.sampled_rows, problem.source.classes
                 tell = self._listener(budget, 0)
                 better = sample_all(problem.blocks, size, seed, labels, tell)
