@@ -39,6 +39,8 @@ class RowBlocks(ABC):
         Where passes run, see `on`.
     snapshot : str or None
         The version of the table that is read, where tables have versions.
+    fingerprints : list of tuple
+        What the blocks were when they were last read; see `expect`.
 
     Examples
     --------
@@ -66,7 +68,7 @@ class RowBlocks(ABC):
 
     def __init__(self) -> None:
         self._n_rows: int | None = None
-        self._fingerprints: list[tuple[Any, ...]] = []
+        self.fingerprints: list[tuple[Any, ...]] = []
         self._is_known = False  # whether one iteration has come to its end
         self.cache: Any = None  # whose folder lasts as long as the rows
 
@@ -113,25 +115,20 @@ class RowBlocks(ABC):
 
     def _check_mark(self, mark: tuple[Any, ...], place: int, rows: int) -> None:
         """Compare the fingerprint of a block with that of the last time."""
-        count = len(self._fingerprints)
+        count = len(self.fingerprints)
         if place == count and not self._is_known:
-            self._fingerprints.append(mark)
+            self.fingerprints.append(mark)
         elif place == count:
             self._refuse_change(f"there is a block {place}, but there were {count} blocks before.")
-        elif mark != self._fingerprints[place]:
+        elif mark != self.fingerprints[place]:
             self._refuse_change(
                 f"block {place} (from row {rows} on) is not what it was. Sources must yield the "
                 "same blocks whenever they are opened."
             )
 
-    @property
-    def fingerprints(self) -> list[tuple[Any, ...]]:
-        """What the blocks were when they were last read; see `expect`."""
-        return self._fingerprints
-
     def expect(self, fingerprints: list[tuple[Any, ...]]) -> None:
         """Refuse blocks from now on that are not what they were in another process."""
-        self._fingerprints, self._is_known = list(fingerprints), True
+        self.fingerprints, self._is_known = list(fingerprints), True
         self._n_rows = sum(mark[0] for mark in fingerprints)
 
     @staticmethod
@@ -139,9 +136,9 @@ class RowBlocks(ABC):
         raise RuntimeError(f"The rows changed between two passes: {what}")
 
     def _check_end(self, blocks: int, rows: int) -> None:
-        if self._is_known and blocks < len(self._fingerprints):
+        if self._is_known and blocks < len(self.fingerprints):
             self._refuse_change(
-                f"they end after {blocks} blocks, but there were {len(self._fingerprints)} before."
+                f"they end after {blocks} blocks, but there were {len(self.fingerprints)} before."
             )
         if self._n_rows is not None and rows != self._n_rows:
             raise RuntimeError(

@@ -38,7 +38,6 @@ class SvmlightRows(RowBlocks):
                 )
         self.dtype = np.dtype(np.float64)
         stamps = [FileStamp.of(path) for path in found]
-        self.cache = None
         if checked_cache(cache) is not False:
             self.cache = Cache(cache, ["parts of svmlight"], stamps)
         items, sizes = self._scanned(stamps)
