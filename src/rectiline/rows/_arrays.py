@@ -25,11 +25,6 @@ class ArrayRows(SlicedRows):
         names = names_of(X)
         self.feature_names = None if names is None else tuple(names)
 
-    def _bytes_per_row(self) -> float:
-        if self.whole.is_sparse:
-            return float(self.X.data.nbytes + self.X.indices.nbytes) / self.n_rows
-        return super()._bytes_per_row()
-
     @property
     def targets_in_memory(self) -> NDArray[Any] | None:
         """All targets."""

@@ -243,6 +243,8 @@ class SlicedRows(RowBlocks):
         self.block_rows = block_length(block_rows, self._bytes_per_row())
 
     def _bytes_per_row(self) -> float:
+        if self.whole.is_sparse:
+            return float(self.X.data.nbytes + self.X.indices.nbytes) / self.n_rows
         return float(self.X.dtype.itemsize * self.n_features)
 
     @property

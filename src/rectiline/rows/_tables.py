@@ -28,7 +28,6 @@ _BLOCK_BYTES = 1 << 23
 _ITEMS_PER_BLOCK = 2  # small row groups are joined into items of a block's length over this
 _MOST_QUICK_ITEMS = 64  # items from which a quick sample of rows is taken
 _QUICK_ITEM_SHARE = 0.5  # and at most this share of each, if there are enough items for that
-_SURVEY_BATCH_ROWS = 1 << 17
 # Size of X up to which a table stays in memory once all of it was read.
 _MOST_BYTES_TO_HOLD = 1 << 25
 
@@ -319,7 +318,7 @@ def _survey(item: TableItem, categories: Sequence[str]) -> tuple[int, dict[str, 
 
     n, levels = 0, {name: set[str]() for name in categories}
     names = list(categories) or item.reading.columns.names[-1:]
-    for batch in item.batches(names, _SURVEY_BATCH_ROWS):
+    for batch in item.batches(names, item.reading.block_rows):
         n += batch.num_rows
         for name, found in levels.items():
             values = batch.column(name)

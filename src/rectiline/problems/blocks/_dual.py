@@ -35,8 +35,8 @@ class SplitDual:
 
     split_coef: Vector
     split_intercept: float
-    rows: NDArray[np.int64]
-    values: Vector
+    rows: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    values: Vector = field(default_factory=lambda: np.zeros(0))
     inequality: Vector = field(default_factory=lambda: np.zeros(0))
     equality: Vector = field(default_factory=lambda: np.zeros(0))
     share: float = 1.0

@@ -62,7 +62,7 @@ def prove_blocks(problem: Problem, coef: ArrayLike, intercept: float, dual: Any)
     """Return the certificate of a pair with one pass over the rows of a problem."""
     b, b0 = problem.checked_point(coef, intercept)
     if dual is None:
-        dual = SplitDual(b, b0, np.zeros(0, dtype=np.int64), np.zeros(0))
+        dual = SplitDual(b, b0)
     if not isinstance(dual, SplitDual):
         raise TypeError(
             "dual must be the SplitDual of a solution on rows in blocks; got "

@@ -57,8 +57,7 @@ class EvaluatedInPasses:
 
     def zero_pair(self) -> tuple[Vector, float, Any]:
         """Return what to fall back on, about which nothing is known."""
-        nothing = SplitDual(*self.fallback, np.zeros(0, dtype=np.int64), np.zeros(0))
-        return (*self.fallback, nothing)
+        return (*self.fallback, SplitDual(*self.fallback))
 
     def note(self, coef: Vector, certificate: Certificate) -> None:
         """Take what a pass has proved about coefficients."""
