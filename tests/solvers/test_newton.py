@@ -313,3 +313,12 @@ def test_images_with_many_zeros_by_products():
     other = rl.solve(problem, solver="rehline", tol=1e-8)
     assert objectives == pytest.approx([other.objective] * 2, rel=1e-7)
     assert not rl.Problem(pixels + 1, y, "squared_hinge").design.without_zeros.is_sparse
+
+
+def test_an_intercept_that_no_row_holds_is_found_in_few_steps():
+    """Far from the answer all residuals are on straight pieces of a Huber loss."""
+    rng = np.random.default_rng(3)
+    X = rng.standard_normal((200, 150)) * 10 ** rng.uniform(-2, 2, 150)
+    y = X[:, 0] + rng.standard_normal(200) + 500.0
+    found = rl.solve(rl.Problem(X, y, "huber", rl.penalties.Ridge(1.0)), "newton")
+    assert found.status == "solved" and found.n_iter <= 20

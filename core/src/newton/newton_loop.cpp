@@ -8,10 +8,11 @@
 namespace rectiline::newton {
 namespace {
 
-constexpr double kNothing = 1e-30;      // a decrement that is rounding
-constexpr double kExactShare = 0.02;    // of the goal, for the decrement before the last step
-constexpr double kLooseShare = 2.0;     // the same where steps only gain a factor each
-constexpr double kGradientShare = 0.5;  // of the goal, for the gap left by the gradient
+constexpr double kNothing = 1e-30;       // a decrement that is rounding
+constexpr double kExactShare = 0.02;     // of the goal, for the decrement before the last step
+constexpr double kLooseShare = 2.0;      // the same where steps only gain a factor each
+constexpr double kFreeCurvature = 1e-3;  // of an intercept that no row holds, of their stiffness
+constexpr double kGradientShare = 0.5;   // of the goal, for the gap left by the gradient
 
 }  // namespace
 
@@ -74,8 +75,10 @@ bool NewtonLoop::is_near(const NewtonGoal& goal, double decrement, double move) 
     if (decrement <= kNothing) return true;
     if (goal.gap == 0) return decrement <= goal.share * (move + central_move());
     double left = 0;
-    for (std::int64_t j = 0; j < terms_.order(); ++j)
-        left += terms_.rho[j] > 0 ? 0.5 * gradient_[j] * gradient_[j] / terms_.rho[j] : kInfinity;
+    for (std::int64_t j = 0; j < terms_.order(); ++j) {
+        const double curvature = j < terms_.d ? terms_.rho[j] : rows_.curvature();
+        left += curvature > 0 ? 0.5 * gradient_[j] * gradient_[j] / curvature : kInfinity;
+    }
     const double share = system_.is_loose() ? kLooseShare : kExactShare;
     const double size = std::min(decrement / share, left / kGradientShare);
     // The objective known is an older one, which is no smaller: look again before saying yes.
@@ -105,6 +108,9 @@ bool NewtonLoop::set_direction(Interrupt& interrupt) {
         diagonal_[j] = terms_.rho[j] + proximal_[j];
         gradient_[j] = -gradient_[j];
     }
+    // No row holds the intercept: the search along the line finds how far it has to go.
+    if (terms_.smooth && terms_.order() > terms_.d && rows_.n_free() == 0)
+        diagonal_.back() += kFreeCurvature * terms_.stiffness;
     for (std::int64_t k = 0; k < terms_.n_kinked(); ++k) {
         const std::int64_t j = terms_.kinked[k];
         if (kink(k, b_[j]).held) diagonal_[j] += terms_.column_stiffness[k] * growth_;
@@ -180,7 +186,7 @@ NewtonEstimate NewtonLoop::estimate(RowSums sums) {
     }
     for (double& entry : pull)
         entry = -entry;
-    const double columns = terms_.column_gap(b_, pull);
+    const double columns = terms_.column_gap(b_, pull, terms_.smooth ? rows_.curvature() : 0.0);
     return {gap + columns, columns, sums.loss + terms_.penalty(b_)};
 }
 

@@ -29,8 +29,8 @@ RECTILINE_MULTIVERSION double derivative_pass(const RampsOf& ramps, std::int64_t
 
 // What an evaluation returns besides the arrays it fills.
 struct Evaluated {
-    double squares;  // sum weight (s - multiplier)^2
-    std::int64_t n_free;
+    double squares = 0;  // sum weight (s - multiplier)^2
+    double curvature = 0, n_free = 0;
 };
 
 struct EvaluationArrays {
@@ -46,8 +46,8 @@ RECTILINE_MULTIVERSION Evaluated evaluate_pass(const RampsOf& ramps, std::int64_
     const RampsOf of = ramps;
     double *t = a.t, *dt = a.dt, *s = a.s, *newton_weight = a.newton_weight;
     const double *multiplier = a.multiplier, *weight = a.weight;
-    double squares = 0, n_free = 0;
-#pragma omp simd reduction(+ : squares, n_free)
+    double squares = 0, curvature = 0, n_free = 0;
+#pragma omp simd reduction(+ : squares, curvature, n_free)
     for (std::int64_t i = first; i < last; ++i) {
         t[i] += step * dt[i];
         dt[i] = 0;
@@ -59,9 +59,10 @@ RECTILINE_MULTIVERSION Evaluated evaluate_pass(const RampsOf& ramps, std::int64_
         const double change = slope - multiplier[i];
         squares += weight[i] * change * change;
         newton_weight[i] = weight[i] * of[i].jacobian(w);
+        curvature += newton_weight[i];
         n_free += newton_weight[i] > 0 ? 1.0 : 0.0;
     }
-    return {squares, static_cast<std::int64_t>(n_free)};
+    return {squares, curvature, n_free};
 }
 
 // Sums of losses and Fenchel-Young terms; without the latter where every slope is that of its
@@ -235,15 +236,15 @@ double NewtonRows::evaluate(double step, double S) {
         });
         return part;
     });
-    double squares = 0;
-    n_free_ = 0;
+    Evaluated all;
     for (const Evaluated& part : parts) {
-        squares += part.squares;
-        n_free_ += part.n_free;
+        all.squares += part.squares, all.curvature += part.curvature;
+        all.n_free += part.n_free;
     }
+    curvature_ = all.curvature, n_free_ = static_cast<std::int64_t>(all.n_free);
     free_listed_ = image_current_ = false;
     evaluated_for_ = S;
-    return moved_ = 0.5 * inverse_S * squares;
+    return moved_ = 0.5 * inverse_S * all.squares;
 }
 
 RowSums NewtonRows::values() const {

@@ -68,7 +68,8 @@ NewtonOutcome NewtonRun::solve(double target, std::int64_t max_steps, Interrupt&
         set_growth(schedule_.factor * growth_);
     }
     for (;;) {
-        const std::int64_t most = std::min(max_steps - out.steps, schedule_.inner_steps);
+        const std::int64_t left = max_steps - out.steps;
+        const std::int64_t most = exact_ ? left : std::min(left, schedule_.inner_steps);
         const NewtonProgress inner =
             minimise({most, kInnerShare, exact_ ? target : 0.0}, interrupt);
         out.steps += inner.steps;
@@ -82,7 +83,7 @@ NewtonOutcome NewtonRun::solve(double target, std::int64_t max_steps, Interrupt&
         update_multipliers();
         if (column_gap_ > 0.5 * gap_) looseness_ = std::min(kLoosen * looseness_, kLoosest);
         double growth = growth_;
-        if (inner.steps >= schedule_.inner_steps) {
+        if (inner.steps == schedule_.inner_steps && !exact_) {
             ++out.guards;
             growth /= std::pow(schedule_.factor, 1.5);
         } else if (relative > 0.1 * last) {

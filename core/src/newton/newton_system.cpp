@@ -16,7 +16,8 @@ constexpr int kMostRefinements = 4;
 constexpr std::int64_t kMostIterations = 400;  // of conjugate gradients
 constexpr double kResidual = 1e-4;             // relative, where they stop
 constexpr double kLooseResidual = 0.3;         // the same where a better step is worth no more
-constexpr double kPerEntryOfProduct = 11;      // multiply-adds of a library in the time of an entry
+constexpr double kColumnShare = 0.3, kInterceptShare = 0.01;  // of curvatures in preconditioners
+constexpr double kPerEntryOfProduct = 11;  // multiply-adds of a library in the time of an entry
 // Below this order the matrix of sparse rows is cheaper: census_kdd, 503 columns, takes 0.25 s with
 // the matrix and 0.74 s with products; mnist, 784 columns, a quarter of the time with products.
 constexpr std::int64_t kLeastOrderForProducts = 600;
@@ -280,13 +281,13 @@ std::int64_t NewtonSystem::by_conjugate_gradients(const Parts& parts, std::span<
                                                   std::span<double> x, std::int64_t most,
                                                   double share, Interrupt& interrupt) {
     // The scaled columns have mean square one over all rows, so every column of J has about the
-    // same curvature: the sum of the weights.
-    double curvature = 0;
-    for (const double weight : parts.rows.free_weight())
-        curvature += weight;
+    // same curvature: the sum of the weights. A few eigenvalues that are too large cost a product
+    // each, many that are too small cost more.
     preconditioner_.assign(parts.diagonal.begin(), parts.diagonal.end());
-    for (double& entry : preconditioner_)
-        entry = std::max(entry + curvature, 1e-300);
+    for (std::int64_t j = 0; j < std::ssize(preconditioner_); ++j) {
+        const double share = j < parts.terms.d ? kColumnShare : kInterceptShare;
+        preconditioner_[j] = std::max(preconditioner_[j] + share * parts.rows.curvature(), 1e-300);
+    }
     const std::int64_t work = 2 * parts.rows.free_entries() + std::ssize(v);
     return iterative_.solve(
         [&](std::span<const double> move, std::span<double> out) { multiply(parts, move, out); }, v,

@@ -34,7 +34,9 @@ void NewtonTerms::set_stiffness() {
     const auto weaker = [&](double share) {
         return [bound = share * stiffness](double own) { return own < bound; };
     };
-    if (!std::any_of(rho.begin(), rho.end(), weaker(1e-9))) return;
+    // Of smooth losses the intercept alone asks for none: rows with curvature hold it.
+    const auto last = rho.begin() + (smooth ? d : order());
+    if (!std::any_of(rho.begin(), last, weaker(1e-9))) return;
     std::transform(rho.begin(), rho.end(), proximal.begin(),
                    [&](double own) { return weaker(1e-2)(own) ? 1e-3 * stiffness : 0.0; });
 }
@@ -126,14 +128,17 @@ double NewtonTerms::penalty(std::span<const double> b) const {
     return sum;
 }
 
-double NewtonTerms::column_gap(std::span<const double> b, std::span<const double> q) const {
+double NewtonTerms::column_gap(std::span<const double> b, std::span<const double> q,
+                               double curvature) const {
     double total = 0;
     for (std::int64_t j = 0; j < order(); ++j) {
         if (rho[j] > 0) {
             total += Column{rho[j], l1[j], lower[j], upper[j]}.fenchel_young(b[j], q[j]);
         } else if (b[j] > lower[j] && b[j] < upper[j]) {
             const double pull = std::clamp(q[j], -l1[j], l1[j]), rest = q[j] - pull;
-            total += l1[j] * std::fabs(b[j]) - pull * b[j] + std::fabs(rest * b[j]);
+            double away = std::fabs(b[j]);
+            if (j == d && curvature > 0) away = std::min(away, 0.5 * std::fabs(rest) / curvature);
+            total += l1[j] * std::fabs(b[j]) - pull * b[j] + std::fabs(rest) * away;
         }
     }
     return total;

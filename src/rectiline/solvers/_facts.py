@@ -38,7 +38,7 @@ _WARM_DIFFICULTY_FACTOR = 10.0  # a warm start makes problems this much harder a
 _SPARSE_SWEEPS_FACTOR = 3.0
 # From so many columns on (as in newton_system.cpp) Newton's method on smooth losses solves its
 # systems by products with sparse rows, and takes about as long as so many sweeps.
-_COLUMNS_FOR_PRODUCTS, _SWEEPS_OF_PRODUCTS = 600, 25.0
+_COLUMNS_FOR_PRODUCTS, _SWEEPS_OF_PRODUCTS = 600, 8.0
 
 
 class Facts:
@@ -229,12 +229,13 @@ class Facts:
     @property
     def sweeps_for_a_try(self) -> float:
         """About how many sweeps take as long as Newton's method."""
-        is_sparse, d = self.problem.design.without_zeros.is_sparse, self.d
-        has_kinks = self.form.slope_width()[1]
-        if is_sparse and not has_kinks and d >= _COLUMNS_FOR_PRODUCTS:
+        design = self.problem.design.without_zeros
+        factor = _SPARSE_SWEEPS_FACTOR if design.is_sparse else 1.0
+        if self.form.slope_width()[1]:
+            return (10.0 + 0.5 * self.d) * factor
+        if design.is_sparse and self.d >= _COLUMNS_FOR_PRODUCTS:
             return _SWEEPS_OF_PRODUCTS
-        sweeps = 10.0 + 0.5 * d if has_kinks else 4.0 + d / 12.0
-        return sweeps * (_SPARSE_SWEEPS_FACTOR if is_sparse else 1.0)
+        return 4.0 + factor * design.n_stored / self.n / 12.0
 
     @property
     def sweeps_of_interior(self) -> float:

@@ -61,6 +61,7 @@ class NewtonRows {
 
     // The rows of J themselves, for systems of their size; vectors end with the intercept.
     std::int64_t n_free() const { return n_free_; }
+    double curvature() const { return curvature_; }  // sum of the Newton weights
     const std::vector<double>& free_weight() const { return list_free(), free_weight_; }
     std::int64_t free_entries() const;          // stored entries of these rows
     void free_rows(std::span<double> P) const;  // n_free() x order()
@@ -99,6 +100,7 @@ class NewtonRows {
     mutable std::vector<double> free_weight_;
     mutable bool free_listed_ = true;
     std::int64_t n_free_ = 0;
+    double curvature_ = 0;
     double evaluated_for_ = -1,
            moved_ = 0;  // S and result of the last evaluation; -1: not any more
     bool image_valid_ = false, image_current_ = false;
