@@ -87,8 +87,7 @@ class NewtonPath : public NewtonLoop {
     PathStep move(double strength, double target, std::int64_t max_steps, Interrupt& interrupt);
     // With columns on the kinks that they have reached.
     void coefficients(std::span<double> user);
-    // Slopes in the predictions, which sum to zero if possible.
-    void dual(std::span<double> g) const;
+    void dual(std::span<double> g) const { rows_.dual(g); }  // slopes in the predictions
 
   private:
     struct Gaps {
