@@ -742,6 +742,8 @@ def check_all(path: Any, blocks: Iterable[Any] = (), exact: bool = False) -> lis
     >>> [one.kind for one in check_all(file, [(X, y)])]
     ['optimality']
     """
+    if not (isinstance(blocks, Iterable) and isinstance(exact, bool)):
+        raise CannotCheck("the data are one argument, blocks such as [(X, y)]; exact is a bool")
     header, arrays = read(path)
     with refusing("the file is malformed"):
         checkers = problems(header, arrays, exact)
@@ -852,9 +854,13 @@ def table(path: str | None, header: dict[str, Any], weight: str | None) -> Itera
     if len(cells) < len(first):
         raise CannotCheck("two columns have the same name")
 
+    known = listed(map(repr, first), 12)
+
     def column(name: str) -> Any:
         base, _, level = name.partition("=")
         if name not in cells:  # "city=Rome" is 1 where the column city holds Rome
+            if not (level and base in cells):
+                raise CannotCheck(f"the table has no column {name!r}; its columns are {known}")
             return np.array(cells[base]) == level
         try:
             return np.array(cells[name], dtype=np.float64)

@@ -120,6 +120,28 @@ def test_csv_without_names_in_the_file(tmp_path: Path) -> None:
     assert verify.main([str(VALID[6]), str(tmp_path / "data.csv"), "--target", "y"]) == 0
 
 
+def test_a_column_that_the_table_lacks_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "data.csv").write_text("a,b,c,d,target\n1,2,3,4,5\n")
+    assert verify.main([str(VALID[6]), str(tmp_path / "data.csv")]) == 2
+    said = capsys.readouterr().out
+    assert "the table has no column 'y'; its columns are 'a', 'b', 'c', 'd', 'target'" in said
+
+
+@pytest.mark.parametrize("data", ["two arguments", "one block", "nothing", "a number"])
+def test_odd_data_are_not_blamed_on_the_file(data: str) -> None:
+    ((X, y),) = blocks(VALID[0])
+    given = {
+        "two arguments": (X, y),
+        "one block": ((X, y),),
+        "nothing": (None,),
+        "a number": (5,),
+    }
+    with pytest.raises(verify.CannotCheck, match=r"such as \[\(X, y\)\]"):
+        verify.check(VALID[0], *given[data])
+
+
 def test_flipped_bits_of_files_are_refused_or_harmless() -> None:
     rng = np.random.default_rng(0)
     found = Counter(flip_the_archive(VALID[k % len(VALID)], rng) for k in range(1000))
