@@ -32,6 +32,16 @@ def test_it_is_a_frozen_problem():
     assert vars(problem) == before
 
 
+@pytest.mark.parametrize("penalty", [None, rl.penalties.L1(2.0)])
+def test_loss_and_penalty_may_be_given_by_position(penalty):
+    rows = rl.rows.from_arrays(X, Y, block_rows=700)
+    assert rl.Problem(rows, LOSS, penalty).penalty == penalty
+    assert rl.Problem(rows, LOSS, penalty=penalty).penalty == penalty
+    assert rl.Problem(rows, LOSS).penalty == rl.penalties.Ridge(1.0)
+    with pytest.raises(TypeError, match="constraints=... by name"):
+        rl.Problem(rows, LOSS, penalty, rl.constraints.Nonnegative())
+
+
 @pytest.mark.parametrize("box", [(), rl.constraints.Box(0.0, 2.5)], ids=["free", "box"])
 def test_values_and_proofs_are_those_in_memory(box):
     rows, memory = on_rows(constraints=box), rl.Problem(X, Y, LOSS, constraints=box)

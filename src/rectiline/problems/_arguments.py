@@ -27,6 +27,7 @@ from rectiline.problems._terms import Terms
 from rectiline.rows import RowBlocks
 
 DEFAULT_PENALTY = Ridge(1.0)  # recognised by identity: it does not apply where y is None
+NOT_GIVEN: Any = ...  # the default of a loss: None in its place may be the penalty of rows
 _MOST_UNSCALED_EXPONENT = 40  # rows whose largest entry is within 2**-40 .. 2**40 stay as they are
 _LARGEST_EXPONENT = 1000  # that scaled constants may have
 

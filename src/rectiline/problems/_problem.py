@@ -29,7 +29,7 @@ from rectiline.backends import as_design
 from rectiline.constraints import Constraint, ConstraintRows, LinearInequality
 from rectiline.losses import Loss
 from rectiline.penalties import Fused, Penalty
-from rectiline.problems._arguments import DEFAULT_PENALTY, read_arrays, read_rows
+from rectiline.problems._arguments import DEFAULT_PENALTY, NOT_GIVEN, read_arrays, read_rows
 from rectiline.problems._block_samples import Encoding
 from rectiline.problems._certificate import Certificate, DualPoint
 from rectiline.problems._data import BlockData, Data
@@ -51,6 +51,7 @@ class Problem(ProblemParts):
         Used in place when it is float32 or float64 (any order) or CSR/CSC. Rows in blocks, see
         `rectiline.rows`, are read where they are and hold their own targets and weights. None for
         an optimisation problem that has a linear term and no data.
+        ``Problem(rows, loss, penalty)`` has no place for y.
     y : array-like of shape (n_samples,), optional
         Targets; for margin losses any two labels, the larger one counts as +1. None in an
         optimisation problem: residuals are then those of zero targets.
@@ -119,7 +120,7 @@ class Problem(ProblemParts):
         self,
         X: Any,
         y: ArrayLike | None = None,
-        loss: str | Loss | Sequence[str | Loss] | None = None,
+        loss: str | Loss | Sequence[str | Loss] | None = NOT_GIVEN,
         penalty: str | Penalty | Fused | None = DEFAULT_PENALTY,
         constraints: Any = (),
         sample_weight: ArrayLike | None = None,
@@ -131,9 +132,16 @@ class Problem(ProblemParts):
     ) -> None:
         others: dict[str, Any] = {"sample_weight": sample_weight, "loss_index": loss_index}
         others |= {"linear": linear, "feature_names": feature_names}
+        if isinstance(X, RowBlocks) and isinstance(y, (str, Loss)):
+            # Rows hold their own y: loss and penalty may stand one place earlier.
+            if loss is not NOT_GIVEN and penalty is not DEFAULT_PENALTY:
+                raise TypeError(
+                    "Problem(rows, loss, penalty) takes nothing else by position: rows hold their "
+                    f"own y. Pass constraints=... by name; got {penalty!r}."
+                )
+            y, loss, penalty = None, y, penalty if loss is NOT_GIVEN else loss
+        loss = None if loss is NOT_GIVEN else loss
         if isinstance(X, RowBlocks):
-            if isinstance(y, (str, Loss)):  # rows hold their own y: the loss may stand in its place
-                y, loss, penalty = None, y, penalty if loss is None else loss
             parts = read_rows(X, loss, penalty, constraints, fit_intercept, y=y, **others)
         else:
             parts = read_arrays(X, y, loss, penalty, constraints, fit_intercept, **others)
