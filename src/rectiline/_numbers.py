@@ -23,7 +23,10 @@ def _number(owner: str, name: str, value: Any, rule: str, holds: Callable[[float
         raise TypeError(
             f"{owner}({name}={value!r}): {name} must be a number, got {type(value).__name__}."
         )
-    number = float(value)
+    try:
+        number = float(value)
+    except OverflowError:  # an integer such as 10**400
+        number = math.inf if value > 0 else -math.inf
     if not (math.isfinite(number) and holds(number)):
         raise ValueError(f"{owner}({name}={number!r}): {name} must {rule}.")
     return number + 0.0  # turns -0.0 into 0.0
@@ -62,7 +65,7 @@ def frozen(
     """Return a read-only float64 copy of an array of finite numbers, or of infinite ones too."""
     try:
         array = np.array(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise TypeError(f"{owner}: {name} must hold numbers, got {brief(values)}.") from error
     if np.isnan(array).any():
         raise ValueError(f"{owner}: {name}{place_of(np.isnan(array))} is NaN.")

@@ -16,6 +16,45 @@ ROWS[0, [2, 3]], ROWS[1, 2] = 1.0, -1.0
 
 
 @pytest.mark.parametrize(
+    ("kind", "parameters"),
+    [
+        (PLQRegressor, {"C": 10**400}),
+        (PLQRegressor, {"time_limit": 10**400}),
+        (PLQRegressor, {"effects_l1": 10**400}),
+        (PLQRegressor, {"n_jobs": 10**12}),
+        (PLQRegressor, {"n_jobs": 0}),
+        (QuantileRegressor, {"alpha": 10**400}),
+        (PLQRegressorCV, {"Cs": 10**400}),
+        (PLQRegressorCV, {"Cs": 10**12}),
+        (PLQRegressorCV, {"penalty": "elasticnet", "l1_ratios": []}),
+        (PLQRegressorCV, {"penalty": "elasticnet", "l1_ratios": [0.5, 2]}),
+        (rl.DistributionRegressor, {"levels": 10**12}),
+        (rl.MultiTaskRegressor, {"alpha": 10**400}),
+        (rl.MultiTaskRegressor, {"beta": 10**400}),
+        (rl.MultiTaskRegressor, {"constraints": 5}),
+    ],
+)
+def test_numbers_out_of_any_range_are_refused_by_name(kind, parameters):
+    y = np.column_stack([Y, Y]) if kind is rl.MultiTaskRegressor else Y
+    with pytest.raises((TypeError, ValueError), match=list(parameters)[-1]):
+        kind(**parameters).fit(X, y)
+
+
+@pytest.mark.parametrize("make", [penalties.Ridge, losses.Huber])
+def test_integers_that_are_no_double_are_infinite(make):
+    for number in (10**400, -(10**400)):
+        with pytest.raises(ValueError, match="must be a finite number"):
+            make(number)
+
+
+def test_columns_may_be_listed_in_an_array():
+    model = PLQRegressor(fixed_effects=np.array(["sex"]))
+    listed = PLQRegressor(order=[["age", "bmi"]], fixed_effects=["sex"]).fit(X, Y)
+    model.set_params(order=np.array([["age", "bmi"]])).fit(X, Y)
+    np.testing.assert_array_equal(model.coef_, listed.coef_)
+
+
+@pytest.mark.parametrize(
     ("parameters", "error", "message"),
     [
         ({"penalty": "lasso"}, ValueError, r"'elasticnet', 'group', 'l1', .* mean 'l1'\?"),

@@ -38,7 +38,7 @@ def test_loss_and_penalty_may_be_given_by_position(penalty):
     assert rl.Problem(rows, LOSS, penalty).penalty == penalty
     assert rl.Problem(rows, LOSS, penalty=penalty).penalty == penalty
     assert rl.Problem(rows, LOSS).penalty == rl.penalties.Ridge(1.0)
-    with pytest.raises(TypeError, match="constraints=... by name"):
+    with pytest.raises(TypeError, match=r"constraints=\.\.\. by name"):
         rl.Problem(rows, LOSS, penalty, rl.constraints.Nonnegative())
 
 

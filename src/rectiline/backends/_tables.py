@@ -220,9 +220,10 @@ class TableEncoder:
         that columns are independent. Without an intercept the first effect keeps all of its levels.
         """
         names, d = names_of(X), int(X.shape[1])
-        effects = [column_index(one, names, d, "fixed_effects") for one in fixed_effects or ()]
+        asked = [] if fixed_effects is None else list(fixed_effects)
+        effects = [column_index(one, names, d, "fixed_effects") for one in asked]
         if len(set(effects)) < len(effects):
-            raise ValueError(f"fixed_effects={list(fixed_effects or ())!r}: names a column twice.")
+            raise ValueError(f"fixed_effects={asked!r}: names a column twice.")
         if categorical is None:
             refuse_texts(X, effects)
         made = []

@@ -25,7 +25,7 @@ _RULE = re.compile(r"\s*(>=|<=|==)\s*(\S+)\s*")
 def named_constraints(
     constraints: Any,
     monotone: Mapping[Any, int] | Sequence[int] | None = None,
-    order: Iterable[Sequence[Any]] | None = None,
+    order: Sequence[Sequence[Any]] | None = None,
     *,
     names: NDArray[Any] | None,
     n_features: int,
@@ -69,7 +69,7 @@ def named_constraints(
             raise not_an_object(owner, one, Constraint, example)
     if monotone is not None and len(monotone):
         made.append(_signs(monotone, names, n_features))
-    if order:
+    if order is not None and len(order):
         made.append(_chains(order, names, n_features))
     return made
 
@@ -157,7 +157,7 @@ def _signs(monotone: Any, names: NDArray[Any] | None, d: int) -> Box:
     return _bounds(signs, names, d, "monotone")
 
 
-def _chains(order: Iterable[Sequence[Any]], names: NDArray[Any] | None, d: int) -> LinearInequality:
+def _chains(order: Sequence[Sequence[Any]], names: NDArray[Any] | None, d: int) -> LinearInequality:
     pairs: list[tuple[int, int]] = []
     for chain in order:
         if isinstance(chain, str) or len(chain) < 2:

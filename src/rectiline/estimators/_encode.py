@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -50,7 +51,7 @@ def encode(estimator: Any, X: Any) -> Any:
     estimator.encoder_ = TableEncoder.learn(
         X,
         categorical=categorical,
-        fixed_effects=[effects] if isinstance(effects, str | int) else effects,
+        fixed_effects=[effects] if isinstance(effects, str | Integral) else effects,
         skips_category=free,
         skips_effect=getattr(estimator, "effects_l1", 0.0) == 0.0,
         fit_intercept=estimator.fit_intercept,

@@ -6,10 +6,11 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache, wraps
 from inspect import Parameter, Signature, signature
 from numbers import Integral, Real
+from sys import float_info
 from typing import Any, TypedDict, TypeVar, cast
 
 import numpy as np
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import Interval, Options, StrOptions
 
 from rectiline import losses, penalties
 from rectiline.losses import Loss
@@ -17,7 +18,10 @@ from rectiline.paths import adaptive_weights
 from rectiline.penalties import L1, PENALTIES, Fused, Penalty
 from rectiline.problems import Problem
 
-_COUNT_OR_LIST = [Interval(Integral, 1, None, closed="left"), "array-like"]
+_MOST = float_info.max  # so that 10**400, which is no double, is refused by name
+POSITIVE = Interval(Real, 0, _MOST, closed="neither")
+_NOT_NEGATIVE = Interval(Real, 0, _MOST, closed="left")
+_COUNT_OR_LIST = [Interval(Integral, 1, 10**6, closed="both"), "array-like"]
 _SHARE = Interval(Real, 0, 1, closed="both")
 _TOLERANCE = Interval(Real, 0, 1, closed="neither")
 
@@ -31,15 +35,15 @@ PARAMETER_RULES: dict[str, list[Any]] = {
     "levels": _COUNT_OR_LIST,
     "penalty": [str, Penalty, Fused, type, None],
     "penalty_params": [dict, None],
-    "C": [Interval(Real, 0, None, closed="neither")],
-    "alpha": [Interval(Real, 0, None, closed="left")],
+    "C": [POSITIVE],
+    "alpha": [_NOT_NEGATIVE],
     "l1_ratio": [_SHARE],
     "constraints": ["array-like", dict, object],
     "positive": ["boolean"],
     "monotone": [dict, "array-like", None],
     "order": ["array-like", None],
     "fixed_effects": ["array-like", str, Integral, None],
-    "effects_l1": [Interval(Real, 0, None, closed="left")],
+    "effects_l1": [_NOT_NEGATIVE],
     "categorical": [StrOptions({"onehot"}), None],
     "missing": [StrOptions({"error", "drop"})],
     "new_levels": [StrOptions({"error", "zero", "mean"})],
@@ -49,7 +53,7 @@ PARAMETER_RULES: dict[str, list[Any]] = {
     "non_crossing": ["boolean", StrOptions({"box"})],
     "shared_slopes": ["boolean"],
     "shared_dim": [Interval(Integral, 1, None, closed="left")],
-    "beta": [Interval(Real, 0, None, closed="neither")],
+    "beta": [POSITIVE],
     "center": ["boolean"],
     # what is computed besides
     "calibration": [StrOptions({"sigmoid", "isotonic"}), None],
@@ -68,9 +72,9 @@ PARAMETER_RULES: dict[str, list[Any]] = {
     "solver_options": [dict, None],
     "tol": [_TOLERANCE],
     "max_iter": [Interval(Integral, 1, None, closed="left"), None],
-    "time_limit": [Interval(Real, 0, None, closed="neither"), None],
+    "time_limit": [POSITIVE, None],
     "warm_start": ["boolean"],
-    "n_jobs": [Integral, None],
+    "n_jobs": [Interval(Integral, 1, 2**16, closed="both"), Options(Integral, {-1}), None],
     "random_state": ["random_state"],
     "verbose": ["verbose"],
     "progress_bar": ["boolean"],

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from dataclasses import replace
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -164,7 +164,10 @@ class SearchMixin(BaseLinear):
         penalty = getattr(self, "penalty", "elasticnet")
         if penalty not in ("elasticnet", "sparse_group"):  # an object is equal to no name
             return [None]
-        return [0.5] if self.l1_ratios is None else [float(one) for one in self.l1_ratios]
+        listed = [0.5] if self.l1_ratios is None else list(self.l1_ratios)
+        if not listed or not all(isinstance(one, Real) and 0 <= float(one) <= 1 for one in listed):
+            raise ValueError(f"l1_ratios={listed!r}: must list numbers from 0 to 1, at least one.")
+        return [float(one) for one in listed]
 
     def _grid(self, ratio: float | None, problems: Iterable[Problem]) -> Vector:
         """Return the strengths to try for one mix, from large to small."""

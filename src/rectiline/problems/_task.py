@@ -11,7 +11,7 @@ few dense entries more.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse as sp
 
 from rectiline._lazy import cached_property
+from rectiline._suggest import not_an_object
 from rectiline._typing import AnyMatrix, Matrix, Vector
 from rectiline.backends import Design, as_design
 from rectiline.constraints import Constraint, ConstraintRows, combine
@@ -278,6 +279,8 @@ def _constraints(given: Any, n_tasks: int) -> list[Any]:
     """Return the constraints of each task: the same for all, or one entry per task."""
     if given is None or isinstance(given, Constraint):
         return [given] * n_tasks
+    if not isinstance(given, Iterable):
+        raise not_an_object("constraints", given, Constraint, "rectiline.constraints.Nonnegative()")
     listed = tuple(given)
     if all(isinstance(one, Constraint) for one in listed):
         return [listed] * n_tasks

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from numbers import Real
 from typing import Any, Self, Unpack
 
 import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from rectiline._numbers import seed_of
@@ -17,7 +16,12 @@ from rectiline._polling import Clock
 from rectiline.estimators._base import BaseLinear
 from rectiline.estimators._check import checked_fit
 from rectiline.estimators._encode import new_rows
-from rectiline.estimators._parameters import TaskParameters, keeps_parameters, make_loss
+from rectiline.estimators._parameters import (
+    POSITIVE,
+    TaskParameters,
+    keeps_parameters,
+    make_loss,
+)
 from rectiline.estimators._proofs import ProvedAgain
 from rectiline.estimators._run import RunOptions
 from rectiline.estimators._show import FitReport
@@ -33,7 +37,7 @@ class MultiTaskModel(BaseLinear):
 
     _own_rules = {
         "loss": [str, Loss],
-        "alpha": [Interval(Real, 0, None, closed="neither")],
+        "alpha": [POSITIVE],
         "alphas": ["array-like"],
         "constraints": [object],
         "solver": [StrOptions({"auto", "bcd", "apg", "bcd_plain", "apg_joint"})],
