@@ -26,7 +26,7 @@ def _number(owner: str, name: str, value: Any, rule: str, holds: Callable[[float
     try:
         number = float(value)
     except OverflowError:  # an integer such as 10**400
-        number = math.inf if value > 0 else -math.inf
+        raise ValueError(f"{owner}({name}={brief(value)}): {name} must {rule}.") from None
     if not (math.isfinite(number) and holds(number)):
         raise ValueError(f"{owner}({name}={number!r}): {name} must {rule}.")
     return number + 0.0  # turns -0.0 into 0.0

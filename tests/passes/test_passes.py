@@ -298,8 +298,30 @@ def test_an_interrupt_is_raised_also_once_a_pair_is_certified():
         assert record.certificate.relative_gap < 1.0
         raise KeyboardInterrupt
 
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(KeyboardInterrupt) as stopped:
         rl.solve(problem_of(CASES["epsilon"]), solver="passes", tol=1e-8, callback=interrupt)
+    assert stopped.value.solution.certificate.relative_gap < 1.0
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_an_interrupt_of_the_first_pass_carries_the_answers_on_the_sample(count):
+    opened = []
+
+    def blocks():
+        opened.append(None)
+        for start in range(0, N, 4096):
+            if len(opened) > 3 and start:  # the first block, the sample, then the first pass
+                raise KeyboardInterrupt
+            yield X[start : start + 4096], Y[start : start + 4096]
+
+    rows = rl.rows.from_stream(blocks)
+    family = [rl.Problem(rows, L.Pinball(q)) for q in (0.3, 0.6)[:count]]
+    with pytest.raises(KeyboardInterrupt) as stopped:
+        rl.solve_family(family)
+    found = stopped.value.solution
+    for solution in found if count > 1 else [found]:
+        assert solution.status == "stopped" and solution.coef.any()
+        assert solution.certificate.relative_gap == np.inf
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf])

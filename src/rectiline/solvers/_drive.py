@@ -32,7 +32,7 @@ from rectiline.solvers._family import check_takes_rows, solve_together
 from rectiline.solvers._polish import POLISH_STAGE, polish_answer
 from rectiline.solvers._run import Run
 from rectiline.solvers._show import showing
-from rectiline.solvers._solution import Solution, answer_of
+from rectiline.solvers._solution import Solution, answer_of, note_answers
 from rectiline.solvers._status import Status, warn_about
 from rectiline.solvers._threads import limited_threads
 from rectiline.solvers.rows.solver import RowsTrial
@@ -222,9 +222,7 @@ def _run(
         with limited_threads(problem):
             return run, run.within_limits(work), None
     except KeyboardInterrupt as stop:
-        if run.best.pair is not None:
-            stop.solution = answer_of(run, Status.STOPPED, None)  # type: ignore[attr-defined]
-            stop.add_note("rectiline: the best answer so far is `solution` of this exception.")
+        note_answers(stop, [run])
         raise
 
 

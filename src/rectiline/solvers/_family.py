@@ -15,7 +15,7 @@ from rectiline.problems import Problem
 from rectiline.solvers._arguments import checked_limits
 from rectiline.solvers._base import Callback, RunLimits, Stage
 from rectiline.solvers._run import Run
-from rectiline.solvers._solution import Solution, answer_of
+from rectiline.solvers._solution import Solution, answer_of, note_answers
 from rectiline.solvers._status import Status, warn_about
 from rectiline.solvers.rows._resume import Checkpoint, evaluated_answers
 from rectiline.solvers.rows.solver import EvaluatedInPasses, RowGroup, Rows
@@ -135,17 +135,24 @@ def solve_together(
         file = Checkpoint(checkpoint, some, limits.tol, limits.seed)
     group = RowGroup([seen[k] for k in left], passes, file)
     courses = {k: _course(runs[k], group) for k in left}
-    while courses:
-        for place in list(courses):
-            try:
-                with asked_at_checkpoints(runs[place]):
-                    next(courses[place])
-            except StopIteration as end:
-                ended[place] = end.value
-                del courses[place]
-        if any(run.clock.stopped for run in runs):
-            for run in runs:
-                run.clock.stop()
+    try:
+        while courses:
+            for place in list(courses):
+                try:
+                    with asked_at_checkpoints(runs[place]):
+                        next(courses[place])
+                except StopIteration as end:
+                    ended[place] = end.value
+                    del courses[place]
+            if any(run.clock.stopped for run in runs):
+                for run in runs:
+                    run.clock.stop()
+    except KeyboardInterrupt as stop:
+        for run, one in zip(runs, seen, strict=True):
+            if run.best.pair is None and isinstance(one, EvaluatedInPasses):
+                run.best.keep(*one.zero_pair(), "passes")
+        note_answers(stop, runs)
+        raise
     if file is not None and all(status is Status.SOLVED for status in ended):
         file.remove()
     for run, status in zip(runs, ended, strict=True):

@@ -229,3 +229,11 @@ def answer_of(run: Any, status: Status, proof: InfeasibilityCertificate | None) 
         direction=run.direction,
         **run.counted(),
     )
+
+
+def note_answers(stop: KeyboardInterrupt, runs: Sequence[Any]) -> None:
+    """Give the exception the best answers so far, a list of them for several problems."""
+    if all(run.best.pair is not None and np.any(run.best.pair[0]) for run in runs):
+        found = [answer_of(run, Status.STOPPED, None) for run in runs]
+        stop.solution = found[0] if len(found) == 1 else found  # type: ignore[attr-defined]
+        stop.add_note("rectiline: the best answer so far is `solution` of this exception.")
