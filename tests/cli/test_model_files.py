@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 
+from rectiline.cli import main as run
 from rectiline.cli._model import Model
 
 GOOD = {
@@ -44,6 +45,37 @@ def test_parts_that_are_missing_or_odd_are_named(tmp_path, name):
         else:
             X = np.array([[1.0, 2.0], [0.0, 1.0]])
             assert len(model.estimator().predict(X)) == 2
+
+
+@pytest.mark.parametrize(
+    "name", ["loss", "penalty", "target", "C", "tol", "constraints", "features", "encoding"]
+)
+def test_odd_terms_are_named_by_every_command(tmp_path, name, capsys):
+    (tmp_path / "data.csv").write_text("a,b,y\n1,2,no\n0,1,yes\n2,2,no\n3,1,yes\n")
+    for odd in ODD:
+        content = {**GOOD, "terms": {"target": "y", "loss": "hinge", name: odd}}
+        (tmp_path / "model.json").write_text(json.dumps(content), "utf-8")
+        for command in ("predict", "verify"):
+            code = run([command, str(tmp_path / "model.json"), str(tmp_path / "data.csv")])
+            said = capsys.readouterr().err
+            assert code in (0, 1) or (code == 2 and said.count("\n") == 1)
+
+
+def test_a_time_limit_that_is_too_short_is_one_line(tmp_path, capsys):
+    lines = [f"{k % 7},{k % 5},{k}" for k in range(2000)]
+    (tmp_path / "data.csv").write_text("\n".join(["a,b,y", *lines, ""]))
+    assert run(["fit", str(tmp_path / "data.csv"), "--time-limit", "1e-9"]) == 2
+    assert capsys.readouterr().err.startswith("rectiline: time_limit=1e-09: the time was up")
+
+
+def test_only_files_that_name_their_target_are_proved(tmp_path, capsys):
+    (tmp_path / "data.csv").write_text("a,b,y\n1,2,no\n0,1,yes\n")
+    (tmp_path / "model.json").write_text(json.dumps(GOOD), "utf-8")
+    for command in (["verify"], ["report", "-o", str(tmp_path / "page.html")]):
+        name, *options = command
+        files = [str(tmp_path / "model.json"), str(tmp_path / "data.csv")]
+        assert run([name, *files, *options]) == 2
+        assert "does not say which column is the target" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("text", ["", "[", "[" * 100_000, "NaN", '{"format": 1}', "9" * 5000])

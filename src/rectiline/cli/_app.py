@@ -50,7 +50,7 @@ def run(argv: list[str]) -> int:
         return int(done.exit_code)
     except (typer.Abort, KeyboardInterrupt):
         return 130
-    except (ValueError, TypeError, OSError, ImportError) as error:
+    except (ValueError, TypeError, OSError, ImportError, RuntimeError) as error:
         return _complain(" ".join(str(error).split()))
     except Exception as error:  # what typer raises about wrong options
         if hasattr(error, "format_message"):
@@ -212,8 +212,8 @@ def _verify_model(path: Path, data: Path | None) -> int:
     model = Model.load(path)
     if data is None:
         raise ValueError("the data are needed: rectiline verify MODEL DATA.")
-    table = read_table(data, model.asked, model.names)
     estimator = model.proved_estimator()
+    table = read_table(data, model.asked, model.names)
     proofs = fitting.as_list(estimator.verify(table.X, fitting.targets(table.y), table.weight))
     holds = all(proof.relative_gap <= estimator.tol for proof in proofs)
     print(f"The claim {'holds' if holds else 'does not hold'}: {fitting.proof_words(proofs)}.")
@@ -230,8 +230,8 @@ def report(
     """Write one self-contained HTML page about a fit."""
     fitted = Model.load(model)
     fitting.checked_output(output)
+    estimator = fitted.proved_estimator()
     table = read_table(data, fitted.asked, fitted.names)
     about = {"data": fitted.terms.get("data", data), "target": fitted.terms["target"]}
-    estimator = fitted.proved_estimator()
     estimator.report(output, table.X, fitting.targets(table.y), table.weight, about=about)
     return 0

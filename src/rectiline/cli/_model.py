@@ -96,6 +96,8 @@ class Model:
         if "from" in self.terms:
             made = self.terms["from"]
             raise ValueError(f"the model is a {made}; only fits of the command are proved.")
+        if self.asked.target is None:
+            raise ValueError("the model file does not say which column is the target.")
         return self.estimator()
 
     def estimator(self) -> Any:
@@ -196,6 +198,14 @@ _PARTS: dict[str, tuple[Any, str]] = {
     "result": (dict, "an object"),
 }
 
+# What the options in `terms` are made of; null stands for those that are no lists as well.
+_TERMS: dict[str, Any] = {
+    **{name: [str] for name in ("constraints", "features", "drop", "categorical")},
+    **dict.fromkeys(("C", "time_limit", "tol"), _NUMBER),
+    **dict.fromkeys(("loss", "penalty", "target", "weight", "from"), str),
+    **dict.fromkeys(("missing", "separator", "encoding"), str),
+}
+
 
 def _is_a(value: Any, kind: Any) -> bool:
     """Whether a value is of a kind of `_PARTS`; numbers must be finite."""
@@ -224,6 +234,10 @@ def _first_wrong_part(parts: dict[str, Any]) -> str | None:
         given = parts.get(name, {})
         if not _is_a(given, kind) and not (name == "classes" and given is None):
             return f"{name!r} must be {what}"
+    for name, kind in _TERMS.items():
+        given = parts["terms"].get(name, [] if isinstance(kind, list) else None)
+        if not _is_a(given, kind) and (given is not None or isinstance(kind, list)):
+            return f"the term {name!r} is {given!r}"
     unknown = sorted(set(parts) - set(_PARTS))
     if unknown:
         return f"{unknown[0]!r} is not a part of a model"
