@@ -110,6 +110,15 @@ def test_wrong_formulas_are_explained(text, message):
         rl.formula(text, table())
 
 
+@pytest.mark.parametrize("term", ["day", "x:day"])
+def test_dates_are_refused_by_their_name(term):
+    data = table()
+    days = np.datetime64("2020-01-01") + np.arange(len(data["y"])) % 3
+    with pytest.raises(ValueError, match=r"column 'day' holds dates.*C\(day\)"):
+        rl.formula(f"y ~ {term}", {**data, "day": days})
+    assert rl.formula("y ~ C(day)", {**data, "day": days}).X.shape[1] == 2
+
+
 def test_other_estimators_take_no_shapes():
     from sklearn.linear_model import LinearRegression
 

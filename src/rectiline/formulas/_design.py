@@ -117,6 +117,12 @@ def formula(
     table = table[kept]
     if not len(table):
         raise ValueError(f"formula {text!r}: no row of data is without a missing value.")
+    for name in {str(factor) for term in parts[0] for factor in term.factors}:
+        if name in table.columns and table[name].dtype.kind in "mM":
+            raise ValueError(
+                f"formula {text!r}: column {name!r} holds dates. Make them numbers, or write "
+                f"C({name}) for one column for each."
+            )
     matrix = _matrix(formulaic, parts[0], table)
     effects, encoder = read_effects(parts[1] if len(parts) == 2 else (), table), None
     if effects:
