@@ -47,6 +47,13 @@ def test_integers_that_are_no_double_are_infinite(make):
             make(number)
 
 
+@pytest.mark.parametrize("kind", [PLQRegressor, QuantileRegressor])
+def test_labels_in_a_regression_name_the_classifier(kind):
+    labels = np.where(Y > 100, "high", "low")
+    with pytest.raises(ValueError, match=r"y must hold numbers: .*'(high|low)'.* takes labels"):
+        kind().fit(X, labels)
+
+
 def test_columns_may_be_listed_in_an_array():
     model = PLQRegressor(fixed_effects=np.array(["sex"]))
     listed = PLQRegressor(order=[["age", "bmi"]], fixed_effects=["sex"]).fit(X, Y)

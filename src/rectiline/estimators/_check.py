@@ -35,6 +35,11 @@ def check_data(estimator: Any, X: Any, y: Any) -> Any:
         )
     refuse_masked("X", X)
     refuse_masked("y", y)
+    try:
+        if estimator._numeric_targets and y is not None and np.asarray(y).dtype.kind in "OSU":
+            np.asarray(y, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"y must hold numbers: {error}. PLQClassifier takes labels.") from None
 
     try:
         checked, targets = validate_data(
