@@ -3,6 +3,7 @@
 import os
 import signal
 import time
+import warnings
 
 import numpy as np
 import pytest
@@ -47,6 +48,20 @@ def test_callbacks_hear_about_every_block_of_a_pass(parts, fit):
     for number in (1, 2):
         done = [rows for one, rows in told.seen if one == number]
         assert done == [ROWS * (k + 1) for k in range(BLOCKS)]
+
+
+def test_a_callback_stops_a_pass_with_the_answer_on_what_was_drawn(parts):
+    def blocks():
+        for one in parts:
+            time.sleep(0.3 / BLOCKS)
+            yield one
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        problem = rl.Problem(rl.rows.from_stream(blocks), rl.losses.Absolute(), None)
+        solution = rl.solve(problem, callback=lambda progress: True)
+    assert solution.status == "stopped" and solution.coef.any()
+    assert solution.certificate.relative_gap == np.inf
 
 
 @pytest.fixture
