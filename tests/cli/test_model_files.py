@@ -61,6 +61,19 @@ def test_odd_terms_are_named_by_every_command(tmp_path, name, capsys):
             assert code in (0, 1) or (code == 2 and said.count("\n") == 1)
 
 
+def test_what_is_proved_is_what_a_fit_counts_as_solved(tmp_path, capsys):
+    data, model = str(tmp_path / "data.csv"), tmp_path / "model.json"
+    (tmp_path / "data.csv").write_text("a,b,y\n" + "1,1,1\n" * 20)  # the optimum is zero
+    assert run(["fit", data, "-o", str(model)]) == run(["verify", str(model), data]) == 0
+    (tmp_path / "data.csv").write_text("a,b,y\n" + "".join(f"{k},{-k},{k}\n" for k in range(20)))
+    assert run(["fit", data, "--constraint", "a <= 0.25", "-o", str(model)]) == 0
+    changed = json.loads(model.read_text())
+    changed["coef"][0][0] = 0.5  # better than all that the constraint allows
+    model.write_text(json.dumps(changed))
+    assert run(["verify", str(model), data]) == 1
+    assert "The claim does not hold" in capsys.readouterr().out
+
+
 def test_a_time_limit_that_is_too_short_is_one_line(tmp_path, capsys):
     lines = [f"{k % 7},{k % 5},{k}" for k in range(2000)]
     (tmp_path / "data.csv").write_text("\n".join(["a,b,y", *lines, ""]))

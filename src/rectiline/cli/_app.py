@@ -215,7 +215,7 @@ def _verify_model(path: Path, data: Path | None) -> int:
     estimator = model.proved_estimator()
     table = read_table(data, model.asked, model.names)
     proofs = fitting.as_list(estimator.verify(table.X, fitting.targets(table.y), table.weight))
-    holds = all(proof.relative_gap <= estimator.tol for proof in proofs)
+    holds = all(proof.holds(estimator.tol) for proof in proofs)
     print(f"The claim {'holds' if holds else 'does not hold'}: {fitting.proof_words(proofs)}.")
     print(fitting.scores(estimator, table))
     return 0 if holds else 1
