@@ -171,4 +171,5 @@ def test_files_sorted_within_row_groups_are_solved(tmp_path, key):
     pq.write_table(pa.table({n: c[order] for n, c in columns.items()}), tmp_path / "sorted.parquet")
     rows = rl.rows.from_parquet(tmp_path / "sorted.parquet", target="y")
     solution = rl.solve(rl.Problem(rows, loss=rl.losses.Pinball(0.9)))
-    assert solution.status == "solved" and solution.passes <= 3  # a sample is drawn after the first one
+    # A sample of all rows is drawn after the first pass.
+    assert solution.status == "solved" and solution.passes <= 3
