@@ -169,3 +169,13 @@ def test_one_huge_entry_of_x_does_not_keep_the_scale_fit_from_ending():
     assert model.certificate_.relative_gap <= 1e-6 and abs(model.coef_[1]) < 1e-30
     without = PLQRegressor("absolute").fit(np.delete(X, 1, axis=1), y)
     assert model.coef_[[0, 2]] == pytest.approx(without.coef_, rel=0.05)
+
+
+@pytest.mark.parametrize("noise", [0.1, 1e-3, 1e-6, 0.0])
+@pytest.mark.parametrize("loss", ["huber", "absolute", "epsilon_insensitive", "squared_error"])
+@pytest.mark.parametrize("penalty", ["l2", "l1", "elasticnet"])
+def test_columns_that_explain_nearly_all_of_y_are_used(noise, loss, penalty):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(30, 2))
+    y = X.sum(axis=1) + noise * rng.normal(size=30)
+    assert PLQRegressor(loss, penalty=penalty).fit(X, y).score(X, y) > 0.98

@@ -43,4 +43,5 @@ def test_a_model_of_0_2_0_is_verified_and_refitted():
     X, y = SAVED["X"], SAVED["s"]
     assert model.verify(X, y).relative_gap <= 1e-6
     before = model.coef_.copy()
-    np.testing.assert_allclose(model.fit(X, y).coef_, before, rtol=1e-4, atol=1e-6)
+    # The default C is larger since 0.3.0: at noise as large as here, by little.
+    np.testing.assert_allclose(model.fit(X, y).coef_, before, atol=0.01)

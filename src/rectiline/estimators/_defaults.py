@@ -5,12 +5,14 @@ ridge is relative to the spread of y itself. Then
 
     delta = 1.345 s        95 % efficiency at normal errors (Huber 1981)
     epsilon = 0.1 s        the usual 0.1 of support vector regression, for errors of size one
-    C = penalty(u) / (d loss(s)),   u_j = s / (sqrt(d) spread of column j)
+    C = penalty(u) / (d loss(t)),   u_j = t / (sqrt(d) spread of column j)
 
-The coefficients u move predictions as much as the residuals vary, all d columns together. Their
-penalty equals the loss of d residuals that lie a distance s beyond the loss's minimisers. For the
-squared error and ridge that is the prior under which columns and noise explain equally much. The
-L1 norm of an elastic net counts s times, so that both of its terms are squares of the unit of y.
+where t is the robust scale of y, or s if that is larger. The coefficients u move predictions as
+much as y varies, all d columns together. Their penalty equals the loss of d residuals that lie a
+distance t beyond the loss's minimisers: a loss that grows linearly would weigh less than a ridge at
+s wherever the columns explain nearly all of y. For the squared error and ridge, s and t give the
+prior under which columns and noise explain equally much. The L1 norm of an elastic net counts s
+times, so that both of its terms are squares of the unit of y.
 """
 
 from __future__ import annotations

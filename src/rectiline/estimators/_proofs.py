@@ -51,6 +51,10 @@ def proved_again(
     check_is_fitted(estimator)
     model = copy.copy(estimator)
     data = model._read(X, y, *given, **named)
+    if getattr(model, "C", None) == "auto" and hasattr(model, "C_"):  # as it was at the fit
+        strengths = np.atleast_1d(model.C_).tolist()
+        tasks = [replace(task, C=C) for task, C in zip(data.tasks, strengths, strict=True)]
+        data = replace(data, tasks=tasks)
     problems = model._problems(data)
     kept = estimator.solution_
     listed = list(kept) if isinstance(kept, list | tuple) else [kept]

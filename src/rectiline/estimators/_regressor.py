@@ -127,8 +127,12 @@ class PLQRegressor(RegressorMixin, LinearFitMixin[np.float64]):  # type: ignore[
         targets = columns if data.rows is None else [some.y]
         spreads = defaults.column_spreads(some.X, some.weight, centred=self.fit_intercept)
         spreads = spreads[: spreads.size - self._n_effects]
-        scale = self._residual_scales(some, targets, spreads)
-        tasks = [self._relative_task(loss, C, y, s, spreads) for y, s in zip(columns, scale)]
+        size = [self._target_scale(y, some.weight) for y in targets]
+        scale = self._residual_scales(some, targets, spreads, size)
+        tasks = [
+            self._relative_task(loss, C, y, s, max(s, t), spreads)
+            for y, s, t in zip(columns, scale, size, strict=True)
+        ]
         return replace(data, tasks=tasks, scale=scale, sample=some.sample)
 
     def _sampled(self, data: FitData) -> FitData:
@@ -142,22 +146,33 @@ class PLQRegressor(RegressorMixin, LinearFitMixin[np.float64]):  # type: ignore[
         return replace(data, rows=None, X=X, y=y, sample=sample, **given)
 
     def _relative_task(
-        self, loss: Loss | defaults.RelativeLoss, C: Any, y: Any, scale: float, spreads: Vector
+        self,
+        loss: Loss | defaults.RelativeLoss,
+        C: Any,
+        y: Any,
+        scale: float,
+        size: float,
+        spreads: Vector,
     ) -> Task:
         made = loss if isinstance(loss, Loss) else loss.at(scale)
         if C != "auto":
             return Task(made, y, C=float(C))
-        unit = defaults.in_unit(self._penalty(), float(scale))
-        return Task(made, y, C=defaults.auto_C(unit, made, scale, spreads), unit=float(scale))
+        penalty = defaults.in_unit(self._penalty(), float(scale))
+        return Task(made, y, C=defaults.auto_C(penalty, made, size, spreads), unit=float(scale))
 
-    def _residual_scales(self, data: FitData, columns: list[Vector], spreads: Vector) -> Vector:
+    def _target_scale(self, y: Vector, weight: Vector) -> float:
+        """Return the robust scale of targets, around their median if there is an intercept."""
+        middle = defaults.weighted_median(y, weight) if self.fit_intercept else 0.0
+        return defaults.robust_scale(y - middle, weight)
+
+    def _residual_scales(
+        self, data: FitData, columns: list[Vector], spreads: Vector, size: list[float]
+    ) -> Vector:
         """Return the robust scale of the residuals of each output, from a first fit."""
         weight, design, loss = data.weight, data.design, Absolute()
         problems = []
-        for y in columns:
-            middle = defaults.weighted_median(y, weight) if self.fit_intercept else 0.0
-            scale = defaults.robust_scale(y - middle, weight)
-            penalty = Ridge(1.0 / defaults.auto_C(Ridge(1.0), loss, scale, spreads))
+        for y, one in zip(columns, size, strict=True):
+            penalty = Ridge(1.0 / defaults.auto_C(Ridge(1.0), loss, one, spreads))
             problems.append(self._problem(data, Task(loss, y), penalty))
         limit = None if self.time_limit is None else _SCALE_FIT_SHARE * self.time_limit
         seed = seed_of(self.random_state)
