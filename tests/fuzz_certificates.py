@@ -33,7 +33,8 @@ VECTORS = Path(__file__).parent / "certificates" / "vectors"
 ODD: list[Any] = [None, True, False, 0, 1, -1, 2, 1.5, 2**70, "", "x", "0x1p+0", [], [1], ["a"]]
 ODD += [[None], [[1, 2]], {}, {"a": 1}, math.inf]
 VALID = sorted(VECTORS.glob("valid_*.rlcert"))
-PROOFS = [path for path in VALID if verify.read(path)[0].get("kind") == "optimality"]
+FALLING = ("valid_19", "valid_29")  # infeasible, unbounded
+PROOFS = [path for path in VALID if not path.name.startswith(FALLING)]
 
 
 @cache

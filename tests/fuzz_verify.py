@@ -22,7 +22,7 @@ from datetime import date
 from typing import Any
 
 import numpy as np
-from certificates.make_vectors import write
+from certificates.make_vectors import flat, nested, write
 from random_problems import RandomProblem, _loss, _penalty, random_problem
 
 import rectiline as rl
@@ -62,13 +62,13 @@ def solved(given: RandomProblem) -> Proved | None:
     X, y = given.X, given.y
     if given.linear is not None:  # one more row
         X, y = np.vstack([X, given.linear]), np.append(y, float(given.loss.loss.of == "margin"))
-    return Proved(given, problem, answer, *verify.read(file), [(X, y)])
+    return Proved(given, problem, answer, *flat(*verify.read(file)), [(X, y)])
 
 
 def accepts(header: dict[str, Any], arrays: dict[str, Any], blocks: Any) -> verify.Verdict | None:
     """Return the verdict about a file with these parts, None if it is refused."""
     file = io.BytesIO()
-    write(file, {**header, "arrays": sorted(arrays)}, arrays)
+    write(file, header, arrays)
     try:
         return verify.check(file, blocks)
     except verify.Refused:
@@ -132,7 +132,7 @@ def forgeries(
 
 def is_competitor(other: Proved, header: dict[str, Any], arrays: dict[str, Any]) -> bool:
     """Whether the optimum is among the coefficients that a verdict with a radius is about."""
-    checker = verify.Checker(header, arrays)
+    (checker,) = verify.problems(*nested(header, arrays))
     verify.show_rows([checker], other.blocks)
     checker.verdict()
     free = (arrays["rho"] == 0) & (np.isinf(arrays["lower"]) | np.isinf(arrays["upper"]))

@@ -14,7 +14,7 @@ slopes ``s_i``, multipliers ``xi >= 0`` and ``nu``, with ``g_i = w_i p_i s_i`` a
 with ``t_i = p_i x_i'b + o_i``; the intercept is a column of ones. Sums over rows are computed in
 double precision with a bound on their rounding error (``--exact``: in rationals, without error),
 all that follows from them in rationals. A column without penalty or bound needs ``q_j = 0``: what
-is left is charged at `radius` typical sizes, and the claim is then about coefficients of that size.
+is left is charged at `RADIUS` typical sizes, and the claim is then about coefficients of that size.
 """
 
 from __future__ import annotations
@@ -40,49 +40,37 @@ __all__ = ["CannotCheck", "Refused", "Verdict", "check", "check_all", "read", "s
 CHUNK = 2**21  # entries of X in a chunk of rows; the header has one checksum per chunk
 ROWS = 2**14  # rows taken at once, which bounds the memory
 RADIUS = 1024  # how far competitors may lie on free columns, in sizes of the coefficients
-RADII = (100, RADIUS)  # that a file may state; the first is that of files which state none
+FIRST_RADIUS = 100  # the same in files of format 1
 FEASIBLE = 1e-9  # largest violation that counts as rounding, relative to the terms of its row
 LEAST_INFEASIBLE = 1e6  # sizes up to which coefficients must be excluded to prove infeasibility
 BYTES, RATIO = 2**28, 100  # a file may unpack to this many bytes, or times its own size
-CELLS = 2**22  # coefficients of all problems, unless a file holds as many numbers
+LOSSES = 256  # most losses of a problem
 FAR, LOWEST = 2.0**30, -1024.0  # an unbounded objective, so many sizes away, must be this low
 JUMP = 2.0**-40  # relative jump of a loss or of its slope at a knot that counts as rounding
 TINY = 2.0**-1000  # more than a product of doubles loses by underflow
 
-# Arrays of each kind of claim and their sizes: n rows, d coefficients, m inequalities, k equalities
-# and l listed slopes; then what they may hold. Those in INTEGERS hold integers, others doubles.
+# Arrays of a problem and their sizes: n rows, c copies of them, x features and one, d coefficients,
+# m inequalities, k equalities, l labels and s listed slopes; then what they may hold. Those in
+# INTEGERS hold integers, others doubles.
 REGION = {"A": "md", "c": "m", "E": "kd", "f": "k", "lower": "d", "upper": "d"}
 MULTIPLIERS = {"inequality": "m", "equality": "k"}
 TERMS = dict.fromkeys(("coef", "rho", "l1", "groups", "strengths"), "d")
-SLOPES = {"split_coef": "d", "slope_rows": "l", "slopes": "l"}
-OPTIONAL = ("weight", "loss_index", "kept")  # one for each row
+TERMS |= {"encoding": "l3", "copies": "c2", "columns": "cx"}
+SLOPES = {"split_coef": "d", "slope_rows": "s", "slopes": "s"}
+OPTIONAL = {"weight": "nc", "loss_index": "n"}
 ARRAYS = {
     "infeasible": REGION | MULTIPLIERS,
     "unbounded": REGION | TERMS | {"direction": "d"},
     "optimality": REGION | TERMS | MULTIPLIERS | SLOPES,
 }
-INTEGERS = ("groups", "loss_index", "slope_rows", "kept")
-MOST = sys.float_info.max
-RANGES: dict[str, Any] = dict.fromkeys(("inequality", "rho", "l1", "strengths"), (0, MOST))
-RANGES |= {"lower": (-math.inf, MOST), "upper": (-MOST, math.inf), "weight": (0, MOST)}
-RANGES |= {"groups": (-1, 2**53 - 1), "slope_rows": (0, 2**53 - 1)}
-RANGES |= {"loss_index": (0, 255), "kept": (0, 1)}
-
-# Fields of a header and what they may be, those of the file, and what a file of format 1 implies.
-SIZES = {"n": "n_samples", "d": "n_columns", "m": "n_inequalities", "k": "n_equalities"}
-WEIGHTS = {"none": "equal weights", "file": "weights of the file", "data": "weights of the data"}
-FIELDS: dict[str, Any] = {
-    **dict.fromkeys(("n_samples", "n_columns"), range(1, 2**53)),
-    **dict.fromkeys(("n_inequalities", "n_equalities"), range(2**53)),
-    **dict.fromkeys(("n_features", "n_targets", "output"), range(2**53)),
-    "fit_intercept": (False, True),
-    "of": ("residual", "margin", "prediction"),
-    "weights": tuple(WEIGHTS),
-    "radius": RADII,
-}
-FILE = ("format", "version", "arrays", "n_samples", "n_features", "n_targets", "labels", "columns")
-FIRST_FORMAT: dict[str, Any] = {"problems": [{}], "n_targets": 1, "output": 0, "levels": None}
-FIRST_FORMAT |= {"signs": [-1, 1], "factors": [(1.0).hex()] * 2}
+INTEGERS = ("groups", "copies", "columns", "slope_rows", "loss_index")
+INF, MOST = math.inf, sys.float_info.max
+RANGES: dict[str, Any] = dict.fromkeys(
+    ("inequality", "rho", "l1", "strengths", "weight"), (0, MOST)
+)
+RANGES |= {"lower": (-INF, MOST), "upper": (-MOST, INF)}
+RANGES |= dict.fromkeys(("groups", "copies", "columns"), (-1, 2**53 - 1))
+RANGES |= dict.fromkeys(("slope_rows", "loss_index"), (0, 2**53 - 1))
 
 
 class Refused(ValueError):
@@ -145,7 +133,7 @@ def read(path: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     >>> import io, rectiline as rl
     >>> file = io.BytesIO()
     >>> rl.solve(rl.Problem(np.eye(2), [1.0, 2.0], "squared_error")).save(file)
-    >>> read(file)[0]["kind"]
+    >>> read(file)[0]["problems"][0]["kind"]
     'optimality'
     """
     with refusing("this is not a readable certificate file"):
@@ -181,42 +169,45 @@ def array(name: str, raw: bytes) -> Any:
 
 
 def problems(header: Any, arrays: dict[str, Any], exact: bool = False) -> list[Checker]:
-    """Return a checker of every problem: what it states itself goes before the file's."""
+    """Return a checker of every problem; its arrays are in a folder with its number."""
     need(isinstance(header, dict), "the header is no object")
     need(header.get("format") == "rectiline-certificate", "the format is unknown")
     version = header.get("version")
     need(type(version) is int and version in (1, 2), "the version is unknown")
-    need(sorted(arrays) == header["arrays"], "arrays are missing or were added")
     need(isinstance(header.get("source"), str | None), "a name is no text")
     for names in (header.get("columns"), header.get("targets")):
         is_list = isinstance(names, list) and all(isinstance(one, str) for one in names)
         need(names is None or is_list, "a name is no text")
     if version == 1:
-        header = as_second_format(header, "weight" in arrays)
-    widest = max(one.size for name, one in arrays.items() if name.endswith("lower"))
-    cells, total = len(header["problems"]) * widest, sum(one.size for one in arrays.values())
-    need(header["problems"], "the file states no problem")
-    need(cells <= max(CELLS, total), "the file states more problems than its arrays are for")
-    found, shared = [], {name: one for name, one in arrays.items() if "/" not in name}
-    for k, one in enumerate(header["problems"]):
-        need(not set(one) & set(FILE), "a problem states what belongs to the file")
-        own = {n.partition("/")[2]: a for n, a in arrays.items() if n.startswith(f"{k}/")}
-        found.append(Checker({"radius": RADII[0], **header, **one}, shared | own, exact))
-    folders = {name.partition("/")[0] for name in set(arrays) - set(shared)}
-    need(folders <= set(map(str, range(len(found)))), "an array belongs to no problem")
-    return found
+        header, arrays = as_second_format(header, arrays)
+    folders: dict[str, dict[str, Any]] = {}
+    for name, one in arrays.items():
+        folder, _, base = name.partition("/")
+        folders.setdefault(folder, {})[base] = one
+    stated = header["problems"]
+    need(isinstance(stated, list) and stated, "the file states no problem")
+    fits = set(folders) == set(map(str, range(len(stated))))
+    need(fits, "a problem has no arrays, or an array no problem")
+    return [Checker(header, one, folders[str(k)], exact) for k, one in enumerate(stated)]
 
 
-def as_second_format(header: dict[str, Any], is_weighted: bool) -> dict[str, Any]:
-    """Return the header of a file of format 1: one problem, whose labels, if any, are two."""
-    made = header | FIRST_FORMAT
+def as_second_format(header: dict[str, Any], arrays: dict[str, Any]) -> tuple[Any, Any]:
+    """Return what a file of format 1, which states one problem, would be in format 2."""
+    need(sorted(arrays) == header["arrays"], "arrays are missing or were added")
+    stated, made = dict(header), dict(arrays)
     if header["kind"] != "infeasible":
-        is_right = header["kind"] == "optimality" and len(header["labels"]) == 2
+        of, labels, free = (header[name] for name in ("of", "labels", "fit_intercept"))
+        is_right = header["kind"] == "optimality" and len(labels) == 2 and type(free) is bool
         need(is_right, "this is no file of format 1")
-        made["n_features"] = header["n_columns"] - header["fit_intercept"]
-        made["labels"] = header["labels"] if header["of"] == "margin" else None
-        made["weights"] = "file" if is_weighted else "data"
-    return made
+        header = header | {"labels": labels if of == "margin" else None}
+        signs = {"residual": [-1], "margin": [-1, 1], "prediction": [1]}[of]
+        made["encoding"] = np.array([[p, 0, number(header["weight_scale"])] for p in signs])
+        by_index, d = "loss_index" in made, made["coef"].size - free
+        made["copies"] = np.array([[-1 if by_index else 0, -1 if of == "prediction" else 0]])
+        made["columns"] = np.array([[*range(d), d if free else -1]])
+        stated["weights"] = "file" if "weight" in made else "data"
+        made |= {"weight": made["weight"][:, None]} if "weight" in made else {}
+    return header | {"problems": [stated]}, {f"0/{name}": one for name, one in made.items()}
 
 
 def number(word: str) -> float:
@@ -225,65 +216,48 @@ def number(word: str) -> float:
     return float.fromhex(word)
 
 
-def check_header(header: dict[str, Any], arrays: dict[str, Any]) -> None:
-    """Refuse what the format does not allow; losses are looked at where they are made."""
-    for name, allowed in FIELDS.items():
-        is_right = type(header[name]) is type(allowed[0]) and header[name] in allowed
-        need(is_right, f"the {name} must be one of {allowed}")
-    features, columns, free = header["n_features"], header["columns"], header["fit_intercept"]
-    need(columns is None or len(columns) == features, "columns are not all named")
-    need(header["output"] < max(header["n_targets"], 1), "output is no number of a target")
-    need((header["weights"] == "file") == ("weight" in arrays), "the weights are odd")
-    need(number(header["weight_scale"]) > 0, "the weight_scale is not positive")
-    count, levels, index = len(header["losses"]), header["levels"], arrays.get("loss_index")
-    need(0 < count <= 256, "there must be 1 to 256 losses")
-    is_told = count == 1 if index is None else index.max(initial=0) < count
-    need(is_told or (index is None and levels is not None), "loss_index names no loss")
-    need(index is None or levels is None, "loss_index stands beside levels")
-    fits = header["n_columns"] == features + free
-    if levels is not None:  # columns that belong to no feature may follow
-        shared, intercepts = levels["shared"], levels["intercepts"]
-        need(type(shared) is type(intercepts) is bool and not free, "the levels are odd")
-        known = features * (1 if shared else count) + count * intercepts
-        fits = header["n_columns"] >= known
-    need(fits, "the columns are not those of the data")
-    sizes = {letter: header[name] for letter, name in SIZES.items()}
-    check_arrays(header["kind"], sizes | {"r": sizes["n"] * (count if levels else 1)}, arrays)
-    need((arrays["lower"] <= arrays["upper"]).all(), "a lower bound is above its upper bound")
-
-
-def signs_of_labels(header: dict[str, Any]) -> tuple[Any, Any]:
-    """Return signs and factors, one for each label; refuse labels that are odd or equal."""
-    labels = header["labels"]
-    if labels is None:
-        need(header["of"] != "margin", "a margin needs labels")
-        return np.zeros(0), np.zeros(0)
-    need(all(isinstance(one, (str, int, float)) for one in labels), "labels are odd")
-    need(len(set(labels)) == len(labels), "a label stands there twice")
-    signs, factors = header["signs"], [number(one) for one in header["factors"]]
-    need(len(signs) == len(factors) == len(labels), "labels are odd")
-    need(all(type(one) is int and abs(one) <= 1 for one in signs), "a sign is not -1, 0 or 1")
-    need(min(factors, default=0) >= 0, "a factor is negative")
-    return np.array(signs, dtype=np.float64), np.array(factors)
-
-
-def check_arrays(kind: str, sizes: dict[str, int], arrays: dict[str, Any]) -> None:
+def check_arrays(kind: str, n: int, arrays: dict[str, Any]) -> None:
     """Refuse arrays of a problem that do not have the names, shapes and order of the format."""
-    more = () if kind == "infeasible" else OPTIONAL
-    wanted = ARRAYS[kind] | {name: "n" for name in more if name in arrays}
+    more = {} if kind == "infeasible" else {k: v for k, v in OPTIONAL.items() if k in arrays}
+    wanted, sizes = ARRAYS[kind] | more, {"n": n, "2": 2, "3": 3}
     need(sorted(wanted) == sorted(arrays), "arrays are missing or were added")
     for name, letters in wanted.items():
         shape = arrays[name].shape
         fits = len(shape) == len(letters)
         fits &= all(sizes.setdefault(one, size) == size for one, size in zip(letters, shape))
         need(fits, f"array {name} has the wrong shape {shape}")
-    none = np.zeros(0, dtype=np.int64)
-    groups, listed = arrays.get("groups", none), arrays.get("slope_rows", none)
+    need((arrays["lower"] <= arrays["upper"]).all(), "a lower bound is above its upper bound")
+
+
+def check_terms(stated: dict[str, Any], n: int, labels: Any, arrays: dict[str, Any]) -> None:
+    """Refuse what does not fit together; losses are looked at where they are made."""
+    groups, encoding, columns, copies, listed = (
+        arrays.get(name, np.zeros(0))
+        for name in ("groups", "encoding", "columns", "copies", "slope_rows")
+    )
     for k in np.unique(groups[groups >= 0]):
         falls = np.diff(arrays["strengths"][groups == k]) <= 0
         need(falls.all(), "the strengths of a group do not fall")
-    fits = listed.max(initial=-1) < sizes.get("r", 0) and (np.diff(listed) > 0).all()
+    fits = listed.max(initial=-1) < n * len(copies) and (np.diff(listed) > 0).all()
     need(fits, "slope_rows do not increase or are out of range")
+    need(stated["weights"] in ("file", "data"), "the weights are those of the file or the data")
+    count, by_copy = len(stated["losses"]), copies[copies[:, 0] >= 0, 0]
+    used = np.append(by_copy, arrays.get("loss_index", []))
+    need(0 < count <= LOSSES and used.max() < count, "there is no such loss")
+    is_told = (
+        np.unique(used).size == count if by_copy.size == len(copies) else "loss_index" in arrays
+    )
+    need(is_told, "a loss has no rows")
+    need(columns.max() < groups.size and columns[:, :-1].min(initial=0) >= 0, "columns are odd")
+    for one in columns:  # no feature is left out, none takes the place of another
+        used = one[one >= 0]
+        need(np.unique(used).size == used.size, "two features have one coefficient")
+    need((abs(encoding[:, 0]) == 1).all() and (encoding[:, 2] >= 0).all(), "the encoding is odd")
+    if labels is None:
+        return need(len(encoding) == 1 and encoding[0, 1] == 0, "the encoding is odd")
+    is_list = type(labels) is list and all(isinstance(one, (str, int, float)) for one in labels)
+    need(is_list, "labels are odd")
+    need(len(set(labels)) == len(labels) == len(encoding), "labels are odd or stand there twice")
 
 
 # ---- losses and penalties of columns -------------------------------------------------------------
@@ -322,7 +296,7 @@ class Curve:
 
     def tilted(self, t: Any, error: Any, s: Any) -> Any:
         """Return ``f(t) - s t``; the bound holds for all arguments up to `error` from t."""
-        best = np.full((2, t.size), -math.inf)
+        best = np.full((2, t.size), -INF)
         for low, high, piece in self.pieces:
             value, steep, size, _ = at(piece, t, s, error)
             lost = error * (abs(steep) + piece[3] * error) + 16 * self.u * size + self.tiny
@@ -332,7 +306,7 @@ class Curve:
 
     def conjugate(self, s: Any) -> Any:
         """Return ``sup_t s t - f(t)``, the supremum of pieces, for slopes where it is finite."""
-        best = np.full((2, s.size), -math.inf)
+        best = np.full((2, s.size), -INF)
         for low, high, piece in self.pieces:
             anchor, _, slope, bend = piece
             divisor = np.where(bend > 0, bend, 1)
@@ -359,14 +333,14 @@ class Loss(Curve):
             need(abs(f - g) <= JUMP * (size + other), "a loss jumps at a knot")
             need(s <= t + JUMP * (steep + steeper), "a loss is not convex at a knot")
         kind: Any = Fraction if exact else float
-        ends = [-math.inf, *map(kind, knots), math.inf]
+        ends = [-INF, *map(kind, knots), INF]
         made = [(*ends[k : k + 2], [*map(kind, one)]) for k, one in enumerate(pieces)]
         super().__init__(made, exact)
         first, last = self.pieces[0][2], self.pieces[-1][2]
-        self.low = -math.inf if first[3] else first[2]  # the range of slopes
-        self.high = math.inf if last[3] else last[2]
+        self.low = -INF if first[3] else first[2]  # the range of slopes
+        self.high = INF if last[3] else last[2]
         need(self.low <= self.high, "a loss is not convex")
-        self.least: Any = -math.inf
+        self.least: Any = -INF
         if self.low <= 0 <= self.high:  # all but a linear term are bounded below
             self.least = Fraction(-self.conjugate(np.array([kind(0)]))[1, 0])
 
@@ -376,7 +350,7 @@ class Loss(Curve):
 
 def rational(values: Any) -> Any:
     """Return numbers as fractions, infinite ones as they are."""
-    convert: Any = np.frompyfunc(lambda v: Fraction(v) if abs(v) < math.inf else v, 1, 1)
+    convert: Any = np.frompyfunc(lambda v: Fraction(v) if abs(v) < INF else v, 1, 1)
     return np.asarray(convert(values), dtype=object)
 
 
@@ -403,20 +377,25 @@ def far_along(arrays: dict[str, Any]) -> dict[str, Any]:
 class Checker:
     """Sums of the terms of the gap over blocks of rows, and the verdict that follows from them."""
 
-    def __init__(self, header: dict[str, Any], arrays: dict[str, Any], exact: bool = False) -> None:
-        self.header, self.kind, self.exact = header, header["kind"], exact
+    def __init__(
+        self, header: dict[str, Any], stated: dict[str, Any], arrays: Any, exact: bool = False
+    ) -> None:
+        self.header, self.kind, self.exact = header, stated["kind"], exact
         need(self.kind in ARRAYS, "the kind is unknown")
-        if self.kind == "infeasible":  # these declare no sizes and are about no rows
-            check_arrays(self.kind, {}, arrays)
-            self.arrays = arrays
+        n = 0 if self.kind == "infeasible" else header["n_samples"]
+        check_arrays(self.kind, n, arrays)
+        self.arrays = arrays
+        if self.kind == "infeasible":  # these are about no rows
             return
-        check_header(header, arrays)
-        arrays = far_along(arrays) if self.kind == "unbounded" else arrays
-        zero, one = (np.broadcast_to(v, header["n_samples"]) for v in (0, 1))  # takes no memory
-        self.arrays = arrays = {"loss_index": zero, "weight": one, "kept": one} | arrays
-        self.losses = [Loss(one, exact) for one in header["losses"]]
-        self.signs, self.factors = signs_of_labels(header)
-        self.claim = {name: Fraction(number(word)) for name, word in header["claim"].items()}
+        need(type(n) is int and n > 0, "n_samples is no number of rows")
+        check_terms(stated, n, header["labels"], arrays)
+        if self.kind == "unbounded":
+            arrays = far_along(arrays)
+        one = np.broadcast_to(1.0, (n, len(arrays["copies"])))  # takes no memory
+        self.arrays = arrays = {"weight": one} | arrays
+        self.is_by_data = stated["weights"] == "data"
+        self.losses = [Loss(one, exact) for one in stated["losses"]]
+        self.claim = {name: Fraction(number(word)) for name, word in stated["claim"].items()}
         self.number: Any = rational if exact else np.asarray
         names = ("coef", "split_coef", "slopes", "lower", "upper", "rho", "l1", "strengths")
         used = (self.number(arrays[name]) for name in names)
@@ -435,7 +414,9 @@ class Checker:
         self.columns = Curve([(self.lower, zero, left), (zero, self.upper, right)], exact)
         self.u, self.tiny = self.columns.u, self.columns.tiny
         self.n = self.used = 0  # rows, and those that have a weight
-        self.weight_unit: Any = None  # weights of the file for one of the data, if both are given
+        self.units: dict[
+            int, Any
+        ] = {}  # weights of the file for one of the data, if both are given
         self.gap = self.loss = np.array([Fraction(0)] * 2)  # values and upper bounds
         self.least: Any = Fraction(0)  # lower bound of the loss over all coefficients
         self.q = rational(0 * self.coef)
@@ -444,55 +425,49 @@ class Checker:
 
     def add(self, X: Any, values: Any, given: Any = None) -> None:
         """Take dense rows: features, targets (or places of labels), and weights of the data."""
-        p, o, w = self.encode(values)
-        rows, levels = np.arange(self.n, self.n + p.size), self.header["levels"]
-        w, index = w * self.weights(rows, given), self.arrays["loss_index"][rows]
-        need((w >= 0).all() and (w < math.inf).all(), "a weight is negative or not finite")
-        for k, loss in enumerate(self.losses):
-            mine, place = index == k, rows
-            if levels is not None:  # all rows have all losses
-                mine, place = index == 0, rows * len(self.losses) + k
-            if mine.any():
-                parts = (self.design(X[mine], k), p[mine], o[mine], w[mine])
-                self.sum(loss, place[mine], *map(self.number, parts))
-        self.n, self.used = self.n + p.size, self.used + int((w > 0).sum())
+        rows, count = np.arange(self.n, self.n + len(X)), len(self.arrays["copies"])
+        weighted = np.zeros(len(X), dtype=bool)
+        for k, (kind, _) in enumerate(self.arrays["copies"]):
+            p, o, w = self.encode(values, k)
+            w = w * self.weights(rows, k, given)
+            need((w < INF).all(), "a weight is not finite")
+            weighted |= w > 0
+            index = np.full(len(X), kind) if kind >= 0 else self.arrays["loss_index"][rows]
+            for loss in np.unique(index):
+                mine = (w > 0) & (index == loss)
+                if mine.any():
+                    parts = (self.design(X[mine], k), p[mine], o[mine], w[mine])
+                    at = count * rows[mine] + k
+                    self.sum(self.losses[loss], at, *map(self.number, parts))
+        self.n, self.used = self.n + len(X), self.used + int(weighted.sum())
 
-    def encode(self, values: Any) -> tuple[Any, Any, Any]:
-        """Return p and o, where the loss of a prediction z is that at ``p z + o``, and weights."""
-        one = np.ones(values.shape[0])
-        if self.header["of"] == "prediction":
-            return one, 0 * one, one
-        y, weight = values[:, self.header["output"]], one
-        if self.header["labels"] is not None:  # targets are the signs of labels
-            place = y.astype(np.int64)
-            y, weight = self.signs[place], abs(self.signs[place]) * self.factors[place]
-        if self.header["of"] == "margin":
-            return np.where(y > 0, 1.0, -1.0), 0 * one, weight
-        return -one, y, weight
+    def encode(self, values: Any, k: int) -> tuple[Any, Any, Any]:
+        """Return p, o and w of rows: the loss is ``w f(p z + o)`` at a prediction z."""
+        target = self.arrays["copies"][k, 1]
+        y = values[:, target] if target >= 0 else np.zeros(len(values))
+        is_labelled = self.header["labels"] is not None
+        p, o, w = self.arrays["encoding"][(y if is_labelled else 0 * y).astype(np.int64)].T
+        return p, o if is_labelled else y, w
 
-    def weights(self, rows: Any, given: Any) -> Any:
+    def weights(self, rows: Any, k: int, given: Any) -> Any:
         """Return the weights of rows: those of the file, which must fit the data, or the data's."""
-        own = self.arrays["weight"][rows]
-        scale = number(self.header["weight_scale"]) * self.arrays["kept"][rows]
-        if given is None or self.header["weights"] == "data":
-            return scale * (own if given is None else given)
-        if self.weight_unit is None and given.any():
-            first = np.argmax(given > 0)
-            self.weight_unit = own[first] / given[first]
-        wanted = given * (self.weight_unit or 0.0)
-        same = abs(own - wanted) <= 1e-12 * wanted
+        own = self.arrays["weight"][rows, k]
+        if given is None or self.is_by_data:
+            return own if given is None else own * given
+        both = (own > 0) & (given > 0)
+        if k not in self.units and both.any():
+            self.units[k] = own[both][0] / given[both][0]
+        wanted = given * self.units.get(k, 0.0)
+        same = (own == 0) | (abs(own - wanted) <= 1e-12 * wanted)
         need(same.all(), "the weights of the data are not proportional to those of the file")
-        return scale * own
+        return own
 
     def design(self, X: Any, k: int) -> Any:
-        """Return rows for loss k: slopes of its own or shared ones, and an intercept if any."""
-        d, levels, wide = X.shape[1], self.header["levels"], np.zeros((X.shape[0], self.coef.size))
-        first, count = (0, 1) if levels is None or levels["shared"] else (k * d, len(self.losses))
-        wide[:, first : first + d] = X
-        if self.header["fit_intercept"]:
-            wide[:, d] = 1.0
-        elif levels is not None and levels["intercepts"]:
-            wide[:, d * count + k] = 1.0
+        """Return rows of the problem: every feature, and the column of ones, at its coefficient."""
+        wide, (*features, free) = np.zeros((len(X), self.coef.size)), self.arrays["columns"][k]
+        wide[:, features] = X
+        if free >= 0:
+            wide[:, free] = 1.0
         return wide
 
     def sum(self, loss: Loss, rows: Any, X: Any, p: Any, o: Any, w: Any) -> None:
@@ -507,9 +482,8 @@ class Checker:
         need(((s >= loss.low) & (s <= loss.high)).all(), "a slope is outside its loss's range")
         self.gap = self.gap + self.total(w, loss.tilted(t, error, s) + loss.conjugate(s))
         self.loss = self.loss + self.total(w, loss.tilted(t, error, 0 * s))
-        if w.any():
-            weight, most = self.total(w, np.ones((2, w.size), dtype=int))
-            self.least += min(loss.least * most, loss.least * (2 * weight - most))
+        weight, most = self.total(w, np.ones((2, w.size), dtype=int))
+        self.least += min(loss.least * most, loss.least * (2 * weight - most))
         g = w * p * s
         self.q = self.q - self.added(X * g[:, None])
         self.top = np.maximum(self.top, abs(X).max(axis=0))
@@ -524,7 +498,7 @@ class Checker:
     def total(self, w: Any, pair: Any) -> Any:
         """Return the weighted sum of values, and that of their bounds, rounded up."""
         terms = w * pair
-        need((abs(terms) < math.inf).all(), "no finite gap can be proved")
+        need((abs(terms) < INF).all(), "no finite gap can be proved")
         value, bound, size = self.added(np.array([*terms, abs(terms[1])]).T)
         lost = 8 * Fraction(self.u) * size + terms.size * Fraction(self.tiny)
         return np.array([value, bound + lost])
@@ -533,14 +507,15 @@ class Checker:
         """Return what is proved about all rows, or refuse if that is not what the file claims."""
         if self.kind == "infeasible":
             return Verdict(math.nan, 0.0, 0.0, excluded_size(self.arrays), kind="infeasible")
-        # Where multipliers do not bound coefficients, they count up to this size.
-        least = self.reach / np.where(self.top > 0, self.top, 1)
-        self.far = self.header["radius"] * np.maximum(abs(self.coef), least)
+        # Where multipliers do not bound coefficients, they count up to so many of their sizes.
+        radius = FIRST_RADIUS if self.header["version"] == 1 else RADIUS
+        self.size = np.maximum(abs(self.coef), self.reach / np.where(self.top > 0, self.top, 1))
+        self.far = radius * self.size
         self.check_coefficients()
         said, objective = self.statement(), self.loss + self.penalty()
         if self.kind == "unbounded":
             need(objective[1] <= LOWEST, "the objective does not fall far enough")
-            return Verdict(float(objective[1]), math.inf, 0.0, math.inf, said, "unbounded")
+            return Verdict(float(objective[1]), INF, 0.0, INF, said, "unbounded")
         pull, level = combined(self.arrays)
         gaps, q = self.gap + pull @ rational(self.coef) + level, self.q + pull
         plain, bound = (self.proved(k, gaps[k], q) for k in (0, 1))
@@ -551,18 +526,18 @@ class Checker:
         found = f"{float(value):.10g}, not {float(claimed):.10g} as claimed"
         need(abs(value - claimed) <= allowed + abs(value) * 1e-9, f"the objective is {found}")
         need(gap <= allowed, f"the proved gap {float(gap):.3g} exceeds {float(allowed):.3g}")
-        radius = self.header["radius"] if is_limited or bound["is free"] else math.inf
-        return Verdict(float(value), float(max(gap, 0)), float(gap - without), radius, said)
+        reached = radius if is_limited or bound["is free"] else INF
+        return Verdict(float(value), float(max(gap, 0)), float(gap - without), reached, said)
 
     def check_coefficients(self) -> None:
         """Refuse coefficients outside their bounds, or that break a constraint beyond rounding."""
-        b, arrays = self.coef, self.arrays
+        b = self.coef
         is_inside = (self.lower <= b) & (b <= self.upper)
         need(is_inside.all(), "a coefficient is outside its bounds")
         # Coefficients count with at least 1/1000 of what moves predictions noticeably.
-        least = np.maximum(abs(b), self.far / self.header["radius"] / 1000)
+        least = np.maximum(abs(b), self.size / 1000)
         for rows, constant in (("A", "c"), ("E", "f")):
-            M, c = self.number(arrays[rows]), self.number(arrays[constant])
+            M, c = self.number(self.arrays[rows]), self.number(self.arrays[constant])
             value, terms = M @ b + c, abs(M) @ least + abs(c)
             outside = abs(value) if rows == "E" else -value
             need((outside <= FEASIBLE * terms).all(), "a constraint is violated")
@@ -586,9 +561,9 @@ class Checker:
         q = q.astype(b.dtype)
         error = k * self.error + 2 * u * abs(q)
         # Without a ridge, towards an infinite side, a slope above l1 has no finite supremum.
-        least = np.where((self.rho == 0) & (self.lower == -math.inf), -l1, -math.inf)
-        most = np.where((self.rho == 0) & (self.upper == math.inf), l1, math.inf)
-        over, terms = 0 * b, np.full(b.size, -math.inf)
+        least = np.where((self.rho == 0) & (self.lower == -INF), -l1, -INF)
+        most = np.where((self.rho == 0) & (self.upper == INF), l1, INF)
+        over, terms = 0 * b, np.full(b.size, -INF)
         for end in (q - error, q + error):  # a term is convex in q
             kept = np.clip(end, least, most)
             over = np.maximum(over, abs(end - kept))
@@ -608,31 +583,41 @@ class Checker:
         if shares:
             share = Fraction(min(shares)) * (1 - 8 * Fraction(u))
             norm = self.loss[1] + self.penalty()[1] - self.least
-            is_finite = share and norm < math.inf
-            found["norm"] = gap + (1 / share - 1) * norm if is_finite else math.inf
+            is_finite = share and norm < INF
+            found["norm"] = gap + (1 / share - 1) * norm if is_finite else INF
             found["cut"] += (1 - share) * Fraction((size * self.far)[is_norm | ~is_alone].sum())
         return found
 
     def statement(self) -> str:
-        """Say what was minimised, as the arrays have it."""
-        header, arrays, free = self.header, self.arrays, self.header["fit_intercept"]
+        """Say what was minimised, as the arrays have it; z is a prediction."""
+        arrays, labels, d = self.arrays, self.header["labels"], self.coef.size
+        (signs, shifts, factors), copies = arrays["encoding"].T, arrays["copies"]
         ridge, l1, norms = (one.sum() for one in (self.rho > 0, self.l1 > 0, ~self.is_alone))
-        bounded = ((arrays["lower"] > -math.inf) | (arrays["upper"] < math.inf)).sum()
+        bounded = ((arrays["lower"] > -INF) | (arrays["upper"] < INF)).sum()
         slopes = [f"slopes from {float(one.low):g} to {float(one.high):g}" for one in self.losses]
-        known = zip(header["labels"] or (), self.signs, self.factors)
-        labels = [f"{label!r}: {sign:+g} times {factor:g}" for label, sign, factor in known]
-        about = f" of target {header['output'] + 1}" if header["n_targets"] > 1 else ""
-        used = f" ({self.used} with a weight)" if self.used < self.n else ""
-        stacked = "" if header["levels"] is None else ", every row once for each loss"
-        columns = f"{self.coef.size - free} columns" + " and an intercept" * free
+        free = int(arrays["columns"][0, -1] >= 0)
+        columns = f"{d - free} columns" + " and an intercept" * free
+        if len(copies) > 1:
+            columns = f"{d} columns, every row {len(copies)} times"
+        target = f"target {listed(np.unique(copies[:, 1]) + 1)}"
+        bases = [target if copies[:, 1].max() >= 0 else "0"]
+        if labels is not None:
+            bases = [f"{target}, {label!r}: {o:g}" for label, o in zip(labels, shifts)]
+        of = [
+            f"{o} {'-' if p < 0 else '+'} z times {w:g}" for o, p, w in zip(bases, signs, factors)
+        ]
+        whose = "weights of the data" if self.is_by_data else "weights of the file"
+        is_equal = not self.is_by_data and (arrays["weight"] == 1).all()
         parts = [
-            f"{self.n} rows{used}, {columns}{stacked}",
-            f"loss of the {header['of']}{about} with {listed(slopes, 3)}",
+            f"{self.n} rows"
+            + f" ({self.used} with a weight)" * (self.used < self.n)
+            + f", {columns}",
+            f"loss of {listed(of)} with {listed(slopes, 3)}",
             f"ridge on {ridge}, L1 on {l1}, sorted norms on {norms}",
             f"bounds on {bounded}, {arrays['c'].size + arrays['f'].size} linear constraints",
-            f"{WEIGHTS[header['weights']]} times {number(header['weight_scale']):g}",
+            "equal weights" if is_equal else whose,
         ]
-        return "; ".join(parts + [f"signs of labels: {listed(labels)}"] * bool(labels))
+        return "; ".join(parts)
 
 
 def excluded_size(arrays: dict[str, Any]) -> float:
@@ -643,11 +628,11 @@ def excluded_size(arrays: dict[str, Any]) -> float:
     """
     pull, level = combined(arrays)
     side = np.where(pull > 0, rational(arrays["upper"]), rational(arrays["lower"]))
-    is_open = abs(side) == math.inf
+    is_open = abs(side) == INF
     best, left = level + pull[~is_open] @ side[~is_open], abs(pull[is_open]).sum()
     need(best < 0, "the multipliers prove no contradiction")
     if not left:
-        return math.inf
+        return INF
     numbers = np.concatenate([abs(arrays[name]) for name in ("lower", "upper", "c", "f")])
     unit, size = numbers[np.isfinite(numbers)].max(initial=1.0), float(-best / left)
     need(size >= LEAST_INFEASIBLE * unit, "the multipliers do not cancel")
@@ -670,14 +655,13 @@ def as_block(block: Any) -> tuple[Any, Any, Any]:
         raise CannotCheck("X must hold finite numbers")
     if weight is not None:
         weight = np.ravel(np.asarray(weight, dtype=np.float64))
-        if weight.size != y.shape[0] or not ((weight >= 0) & (weight < math.inf)).all():
+        if weight.size != y.shape[0] or not ((weight >= 0) & (weight < INF)).all():
             raise CannotCheck("weights must be one for each row, finite and >= 0")
     return X, y, weight
 
 
-def targets(header: dict[str, Any], y: Any) -> Any:
+def targets(labels: Any, y: Any, count: int) -> Any:
     """Return targets as numbers, and labels as their places in the list."""
-    count, labels = header["n_targets"], header["labels"]
     need(y.shape[1] >= count, f"the data have {y.shape[1]} targets where {count} are needed")
     if labels is not None:
         place = np.full(y.shape, -1.0)
@@ -699,20 +683,21 @@ def show_rows(checkers: list[Checker], blocks: Iterable[Any]) -> list[str]:
     A sum is that of rows ``(x, targets)``; in format 1 that of ``(x, p, o)``.
     """
     header, n, sums = checkers[0].header, 0, [hashlib.sha256()]
-    step = max(1, CHUNK // max(header["n_features"], 1))
+    count = 1 + max(int(one.arrays["copies"][:, 1].max()) for one in checkers)
     most = max(1, min(ROWS, CHUNK // max(one.coef.size for one in checkers)))
     for X, y, weight in map(as_block, blocks):
-        wanted = (y.shape[0], header["n_features"])
-        need(X.shape == wanted, f"a block has shape {X.shape} where {wanted} is needed")
+        step = max(1, CHUNK // max(X.shape[1], 1))
+        fits = all(one.arrays["columns"].shape[1] == X.shape[1] + 1 for one in checkers)
+        need(fits, f"a block has {X.shape[1]} columns, which is not what the file is about")
         need(n + y.shape[0] <= header["n_samples"], "the data have too many rows")
         with refusing("the file is malformed"):
-            values, start = targets(header, y), 0
+            values, start = targets(header["labels"], y, count), 0
             while start < y.shape[0]:
                 some = slice(start, start := min(start + most, start + step - n % step, y.shape[0]))
                 part = X[some].toarray() if hasattr(X, "toarray") else X[some]
                 part, shown = np.asarray(part, dtype="<f8") + 0.0, values[some]  # no -0.0
                 if header["version"] == 1:
-                    shown = np.column_stack(checkers[0].encode(shown)[:2])
+                    shown = np.column_stack(checkers[0].encode(shown, 0)[:2])
                 sums += [hashlib.sha256()] if n and n % step == 0 else []
                 sums[-1].update(np.column_stack([part, shown + 0.0]).astype("<f8").tobytes())
                 for checker in checkers:

@@ -104,13 +104,30 @@ VALID: list[tuple[str, Callable[[Path, Any], None]]] = [
 ]
 
 
-def parts(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return header and arrays of a file."""
-    return verify.read(path)
+OF_FILE = ("format", "version", "library", "source", "columns", "targets", "labels", "n_samples")
+OF_FILE = (*OF_FILE, "checksums", "problems")
 
 
-def write(path: Any, header: dict[str, Any], arrays: dict[str, Any]) -> None:
-    """Write header and arrays as they are, without a look at what they say."""
+def flat(header: dict[str, Any], arrays: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return header and arrays of a file of one problem for tests that change it."""
+    (stated,) = header["problems"]
+    header = {name: value for name, value in header.items() if name != "problems"}
+    return header | stated, {name[2:]: array.copy() for name, array in arrays.items()}
+
+
+def nested(header: dict[str, Any], arrays: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return what `flat` was given; files of format 1 stay as they are."""
+    if header.get("version") == 1 or "problems" in header:
+        return header, arrays
+    stated = {name: value for name, value in header.items() if name not in OF_FILE}
+    file = {name: value for name, value in header.items() if name in OF_FILE}
+    return file | {"problems": [stated]}, {f"0/{name}": array for name, array in arrays.items()}
+
+
+def write(path: Any, header: Any, arrays: dict[str, Any]) -> None:
+    """Write header and arrays, flat or nested, without a look at what they say."""
+    if isinstance(header, dict):
+        header, arrays = nested(header, arrays)
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("header.json", json.dumps(header, indent=1))
         for name, array in sorted(arrays.items()):
@@ -124,44 +141,51 @@ def smaller(text: str, factor: float) -> str:
     return float(float.fromhex(text) * factor).hex()
 
 
-def _claim(name: str, factor: float) -> Callable[[dict[str, Any], dict[str, Any]], Any]:
-    return lambda h, a: h["claim"].update({name: smaller(h["claim"][name], factor)})
+Change = Callable[[dict[str, Any], dict[str, Any]], Any]
 
 
-def _array(name: str, at: Any, value: Any) -> Callable[[dict[str, Any], dict[str, Any]], Any]:
+def _gap(factor: float) -> Change:
+    def change(header: dict[str, Any], arrays: dict[str, Any]) -> None:
+        claim = header["problems"][0]["claim"]
+        claim["gap"] = smaller(claim["gap"], factor)
+
+    return change
+
+
+def _array(name: str, at: Any, value: Any) -> Change:
     return lambda h, a: a[name].__setitem__(at, value)
 
 
-def _scaled(name: str, factor: float) -> Callable[[dict[str, Any], dict[str, Any]], Any]:
+def _scaled(name: str, factor: float) -> Change:
     return lambda h, a: a[name].__imul__(factor)
 
 
-def _header(name: str, value: Any) -> Callable[[dict[str, Any], dict[str, Any]], Any]:
+def _header(name: str, value: Any) -> Change:
     return lambda h, a: h.__setitem__(name, value)
 
 
-def _problem(k: int, name: str, value: Any) -> Callable[[dict[str, Any], dict[str, Any]], Any]:
+def _problem(k: int, name: str, value: Any) -> Change:
     return lambda h, a: h["problems"][k].__setitem__(name, value)
 
 
 # Number of the valid file, what is done to it.
-CORRUPTED: list[tuple[int, Callable[[dict[str, Any], dict[str, Any]], Any]]] = [
-    (0, _claim("gap", 1e-3)),
+CORRUPTED: list[tuple[int, Change]] = [
+    (0, _gap(1e-3)),
     (0, _header("version", 3)),
-    (1, _header("weights", "mine")),
-    (2, _problem(0, "signs", [1, 1, -1])),
-    (2, _problem(1, "n_samples", 40)),  # belongs to the file
+    (1, _problem(0, "weights", "mine")),
+    (2, _array("0/encoding", (0, 0), -1.0)),
+    (2, lambda h, a: h.update(n_samples=39)),
     (2, lambda h, a: h["problems"].pop()),
     (3, _header("labels", [10.0, 12.0, 11.0])),
-    (3, _problem(0, "factors", [(1.0).hex()] * 3)),
-    (4, _scaled("weight", -1.0)),
+    (3, _array("0/encoding", (slice(None), 2), 1.0)),
+    (4, _scaled("0/weight", -1.0)),
     (5, _problem(1, "losses", [])),
     (5, lambda h, a: a.update({"7/coef": a["0/coef"]})),
-    (6, _header("levels", {"shared": True, "intercepts": True})),
-    (7, _array("slopes", 0, 0.5)),
-    (8, _problem(0, "output", 1)),
-    (9, _scaled("direction", -1.0)),
-    (9, _array("direction", 2, -1.0)),  # leaves the bounds
+    (6, _array("0/columns", (1, 0), 0)),  # both copies of the first feature have one coefficient
+    (7, _array("0/slopes", 0, 0.5)),
+    (8, _array("0/copies", (0, 1), 1)),
+    (9, _scaled("0/direction", -1.0)),
+    (9, _array("0/direction", 2, -1.0)),  # leaves the bounds
 ]
 
 
@@ -174,15 +198,11 @@ def main() -> None:
         paths.append(FOLDER / f"valid_{k + 20:02d}_{name}.rlcert")
         save(paths[-1], data(name))
     for k, (source, spoil) in enumerate(CORRUPTED):
-        header, arrays = parts(paths[source])
+        header, arrays = verify.read(paths[source])
         arrays = {name: array.copy() for name, array in arrays.items()}
         spoil(header, arrays)
         name = VALID[source][0]
-        write(
-            FOLDER / f"corrupted_{k + 20:02d}_{name}.rlcert",
-            {**header, "arrays": sorted(arrays)},
-            arrays,
-        )
+        write(FOLDER / f"corrupted_{k + 20:02d}_{name}.rlcert", header, arrays)
 
 
 if __name__ == "__main__":

@@ -20,8 +20,8 @@ from fuzz_verify import another, forgeries, solved
 from random_problems import random_problem
 
 import rectiline as rl
-from certificates.make_vectors import write
-from certificates.test_forged import MALFORMED, Arrays, Header, X, Y, claim, honest, infeasible
+from certificates.forge import MALFORMED, Arrays, Header, X, Y, claim, honest, infeasible
+from certificates.make_vectors import flat, nested, write
 from rectiline import reports, verify
 
 HERE = Path(__file__).parent
@@ -65,14 +65,12 @@ def holds(file: Path, data: Path, exact: bool = False) -> bool:
 
 
 def forged(folder: Path) -> list[File]:
-    """Write the files of `test_forged`, true ones among them."""
+    """Write forged files, true ones among them."""
     data = folder / "data.npz"
     np.savez(data, X=X, y=Y)
     files: list[File] = []
 
     def put(header: Any, arrays: Arrays) -> Path:
-        if isinstance(header, dict):
-            header = {**header, "arrays": sorted(arrays)}
         path = folder / f"{len(files)}.rlcert"
         write(path, header, arrays)
         files.append((path, data, {}))
@@ -89,7 +87,8 @@ def forged(folder: Path) -> list[File]:
         put(header, parts()[1])
     header, arrays = parts()
     claim(header, 0.0, 1e-9)
-    put({**header, "losses": header["losses"] * 2}, arrays | {"loss_index": np.full(30, 7)})
+    by_index = {"loss_index": np.full(30, 7), "copies": np.array([[-1, 0]])}
+    put({**header, "losses": header["losses"] * 2}, arrays | by_index)
     for penalty in (None, rl.penalties.Ridge(1.0), rl.penalties.L1(0.1)):
         for gap in (1.0, 1e-9):
             header, arrays = parts(penalty=penalty)
@@ -105,8 +104,8 @@ def forged(folder: Path) -> list[File]:
         put(*infeasible([[1.0], [second]], [-1.0, level], [1.0, 1.0]))
     header, arrays = parts()
     with zipfile.ZipFile(put(header, arrays), "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("header.json", json.dumps({**header, "arrays": sorted(arrays)}))
-        with archive.open("weight.npy", "w", force_zip64=True) as member:
+        archive.writestr("header.json", json.dumps(nested(header, arrays)[0]))
+        with archive.open("0/weight.npy", "w", force_zip64=True) as member:
             for _ in range(20):
                 member.write(bytes(2**24))
     path = put(header, arrays)
@@ -119,7 +118,7 @@ def forged(folder: Path) -> list[File]:
             np.zeros((1, 1)), [0.0], "absolute", None, box, fit_intercept=False, linear=[sign]
         )
         rl.solve(problem).save(folder / "true.rlcert", problem)
-        header, arrays = verify.read(folder / "true.rlcert")
+        header, arrays = flat(*verify.read(folder / "true.rlcert"))
         np.savez(folder / f"{side}.npz", X=np.array([[0.0], [sign]]), y=np.zeros(2))
         for gap, coef in ((1.0, arrays["coef"]), (5e5, np.array([-sign]))):
             claim(header, float(coef[0] * sign), gap)
@@ -143,7 +142,7 @@ def fuzzed(folder: Path) -> list[File]:
         found = [("true", one.header, one.arrays)]
         for _, header, arrays in found + (list(forgeries(kind, one, other, rng)) if other else []):
             path = folder / f"fuzzed_{case}_{len(files)}.rlcert"
-            write(path, {**header, "arrays": sorted(arrays)}, arrays)
+            write(path, header, arrays)
             files.append((path, data, {}))
     return files
 
@@ -274,7 +273,7 @@ def test_folds_of_a_search(tmp_path: Path) -> None:
     model = rl.PLQRegressorCV(Cs=3, cv=3).fit(X, Y, weight)
     model.save_certificate(fit, X, Y, weight, folds=True)
     header, arrays = verify.read(fit)
-    write(forged, header, arrays | {"2/kept": arrays["1/kept"]})  # those of another fold
+    write(forged, header, arrays | {"2/weight": arrays["1/weight"]})  # those of another fold
     asked: list[File] = [(one, tmp_path / "data.npz", {"weight": "w"}) for one in (fit, forged)]
     found = run(asked)
     assert [one["verdict"] for one in found] == ["holds", "refused"], found

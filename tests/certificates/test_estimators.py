@@ -199,12 +199,13 @@ def test_a_verdict_names_targets_and_factors_of_labels(tmp_path: Path) -> None:
     path, both = tmp_path / "fit.rlcert", np.column_stack([Y, Y**2])
     rl.PLQRegressor().fit(X, both).save_certificate(path, X, both)
     said = [one.problem for one in verify.check_all(path, [(X, both)])]
-    assert "residual of target 1" in said[0] and "residual of target 2" in said[1]
+    assert "loss of target 1 - z" in said[0] and "loss of target 2 - z" in said[1]
     y = np.where(Y > 0, "yes", "no")
     model = rl.PLQClassifier(C=0.5, class_weight={"yes": 1e-9}).fit(X, y)
     model.save_certificate(path, X, y)
     (found,) = verify.check_all(path, [(X, y)])
-    assert "'no': -1 times 0.5, 'yes': +1 times 5e-10" in found.problem
+    assert "'no': 0 - z times 0.5" in found.problem
+    assert "'yes': 0 + z times 5e-10" in found.problem
 
 
 SEARCHES: dict[str, Any] = {
@@ -243,7 +244,7 @@ def test_the_folds_of_a_search_are_those_of_its_scores(tmp_path: Path) -> None:
     arrays = verify.read(tmp_path / "fit.rlcert")[1]
     best = int(np.argmin(model.cv_results_["rank_test_score"]))
     for k in range(3):
-        held, coef = arrays[f"{k + 1}/kept"] == 0, arrays[f"{k + 1}/coef"]
+        held, coef = arrays[f"{k + 1}/weight"][:, 0] == 0, arrays[f"{k + 1}/coef"]
         errors = Y[held] - X[held] @ coef[:3] - coef[3]
         score = model.cv_results_[f"split{k}_test_score"][best]
         assert -np.abs(errors).mean() == pytest.approx(score, rel=1e-6)

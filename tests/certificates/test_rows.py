@@ -38,7 +38,7 @@ def test_rows_in_blocks_are_saved_and_verified(
     assert found.objective == pytest.approx(solution.objective, rel=1e-12)
     assert found.gap <= 2e-6 * found.objective
     arrays = verify.read(tmp_path / "fit.rlcert")[1]
-    assert arrays["slopes"].size < 20_000 and "weight" not in arrays
+    assert arrays["0/slopes"].size < 20_000 and "0/weight" not in arrays
     with pytest.raises(verify.Refused, match="not those of the certificate"):
         verify.check(
             tmp_path / "fit.rlcert", [(X[::-1], y) if weight is None else (X[::-1], y, weight)]

@@ -127,8 +127,6 @@ def save_proofs(
     """
     checker: Any = _checker()
     on_rows = isinstance(data.X, RowBlocks)
-    n, d = (data.X.n_rows, data.X.n_features) if on_rows else data.X.shape
-    needs_y = any(one.problem.losses[0].of != "prediction" for one in statements)
     file: dict[str, Any] = {
         "format": "rectiline-certificate",
         "version": 2,
@@ -137,13 +135,11 @@ def save_proofs(
         "columns": None if data.columns is None else [str(name) for name in data.columns],
         "targets": None if data.targets is None else [str(name) for name in data.targets],
         "labels": None if data.labels is None else [_plain(one) for one in data.labels],
-        "n_samples": int(n),
-        "n_features": int(d),
-        "n_targets": int(needs_y) * (1 if on_rows or np.ndim(data.y) == 1 else data.y.shape[1]),
+        "n_samples": int(data.X.n_rows if on_rows else data.X.shape[0]),
     }
     tried = [_tries(one, data) for one in statements]
     checkers = [
-        [checker.Checker(file | header | {"claim": _UNREAD}, arrays) for header, arrays in tries]
+        [checker.Checker(file, header | {"claim": _UNREAD}, arrays) for header, arrays in tries]
         for tries in tried
     ]
     shown = [one for some in checkers for one in some if one.kind != "infeasible"]
@@ -224,24 +220,13 @@ def _tries(one: Statement, data: ProvedData) -> list[tuple[dict[str, Any], dict[
 
 
 def _terms(one: Statement, free: int) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return losses, penalty and sizes of a problem."""
+    """Return losses, penalty and columns of a problem."""
     problem, penalty, d = one.problem, one.problem.penalty, one.problem.n_features
-    rows, levels = problem.terms.region.rows, _levels(one)
     header = {
-        "radius": _checker().RADIUS,
-        "n_columns": d + free,
-        "n_inequalities": rows.c.size,
-        "n_equalities": rows.f.size,
-        "fit_intercept": bool(free),
-        "of": problem.losses[0].of,
-        "output": one.output,
         "losses": [_curve(loss) for loss in problem.losses],
         "penalty": repr(penalty),
         "constraints": [repr(each) for each in problem.constraints],
-        "levels": None,
     }
-    if levels is not None:
-        header["levels"] = {"shared": levels.shares_columns, "intercepts": levels.has_indicators}
     costs = {"rho": problem.columns.rho, "l1": problem.columns.l1}
     arrays = {name: np.append(cost, [0.0] * free) for name, cost in costs.items()}
     groups, strengths = np.full(d + free, -1, dtype=np.int64), np.zeros(d + free)
@@ -255,9 +240,26 @@ def _terms(one: Statement, free: int) -> tuple[dict[str, Any], dict[str, Any]]:
             arrays["l1"][members] = 0.0
     elif not problem.is_separable:
         raise ValueError(f"Certificate files cannot hold the penalty {penalty!r}.")
-    if problem.is_in_memory and problem.loss_index is not None and levels is None:
-        arrays["loss_index"] = problem.loss_index
-    return header, arrays | {"groups": groups, "strengths": strengths}
+    arrays |= {"groups": groups, "strengths": strengths}
+    return header, arrays | _copies(one, d, free)
+
+
+def _copies(one: Statement, d: int, free: int) -> dict[str, Any]:
+    """Return the loss and the target of every copy of the rows, and the places of its columns."""
+    problem, levels, arrays = one.problem, _levels(one), dict[str, Any]()
+    output = -1 if problem.losses[0].of == "prediction" else one.output
+    if levels is None:
+        copies, columns = [[0, output]], [[*range(d), d if free else -1]]
+        if problem.is_in_memory and problem.loss_index is not None:
+            copies, arrays = [[-1, output]], {"loss_index": problem.loss_index}
+    else:
+        m, p = levels.count, levels.n_features
+        starts = [0 if levels.shares_columns else k * p for k in range(m)]
+        ones = [starts[-1] + p + k if levels.has_indicators else -1 for k in range(m)]
+        copies = [[k, output] for k in range(m)]
+        columns = [[*range(start, start + p), free] for start, free in zip(starts, ones)]
+    table = {"copies": copies, "columns": columns}
+    return arrays | {name: np.array(rows, dtype=np.int64) for name, rows in table.items()}
 
 
 def _levels(one: Statement) -> Levels | None:
@@ -267,51 +269,49 @@ def _levels(one: Statement) -> Levels | None:
 
 
 def _weights(one: Statement, data: ProvedData) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return signs of labels and how weights of rows follow from those of the data."""
+    """Return how rows are encoded, and how their weights follow from those of the data."""
     problem, count = one.problem, 1 if data.labels is None else len(data.labels)
-    own: dict[str, Any] = {}
+    own, levels = None, _levels(one)
     if problem.is_in_memory:
-        kind, factors, signs, own = _weights_in_memory(one, data, count)
+        factors, signs, own = _weights_in_memory(one, data, count)
     else:
         encoding: Any = problem.source.samples.encoding
         if encoding.fold is not None:
             raise ValueError("Certificate files of rows in blocks cannot leave out a fold.")
-        kind, levels = "data", _levels(one)
         scale = 1.0 if levels is None else levels.factor
-        factors = [scale * encoding.factor(k) for k in range(count)]
-        signs = [(1 if k == encoding.positive else -1) * encoding.is_used(k) for k in range(count)]
-    has_labels = data.labels is not None
-    header = {
-        "weights": kind,
-        "weight_scale": (1.0 if has_labels else factors[0]).hex(),
-        "signs": signs if has_labels else None,
-        "factors": [one.hex() for one in factors] if has_labels else None,
-    }
-    return header, own
+        factors = [scale * encoding.factor(k) * encoding.is_used(k) for k in range(count)]
+        signs = [1 if k == encoding.positive else -1 for k in range(count)]
+    of, is_labelled = problem.losses[0].of, data.labels is not None
+    plain = {"margin": (signs, [0.0] * count), "prediction": ([1.0] * count, [0.0] * count)}
+    targets = signs if is_labelled else [0.0]  # of a residual
+    table = [*plain.get(of, ([-1.0] * count, targets)), factors]
+    arrays = {"encoding": np.array(table, dtype=np.float64).T}
+    if own is not None:
+        arrays["weight"] = np.repeat(own[:, None], 1 if levels is None else levels.count, axis=1)
+    return {"weights": "file" if problem.is_in_memory else "data"}, arrays
 
 
 def _weights_in_memory(
     one: Statement, data: ProvedData, count: int
-) -> tuple[str, list[float], list[int], dict[str, Any]]:
-    """Return whose weights count, factor and sign of each label, and the array of weights."""
+) -> tuple[list[float], list[int], Vector | None]:
+    """Return the factor and the sign of each label, and the weights of rows if they differ."""
     problem, places = one.problem, data.places
-    kept = slice(None) if one.kept is None else one.kept
-    left_out = {} if one.kept is None else {"kept": one.kept.astype(np.int64)}
     at = slice(None) if one.samples is None else one.samples
     mine, sign = np.zeros((2, places.size))
     mine[at] = problem.weight[: places.size]
     is_margin = problem.losses[0].of == "margin"
     sign[at] = (problem.direction if is_margin else problem.offset)[: places.size]
     given = np.ones(places.size) if data.weight is None else np.asarray(data.weight)
-    factors, signs = np.zeros(count), [0] * count
+    given = given if one.kept is None else np.where(one.kept, given, 0.0)
+    factors, signs = np.zeros(count), [1] * count
     for k in range(count):
         rows = np.flatnonzero((mine > 0) & (given > 0) & (places == k))
         if rows.size:
             factors[k], signs[k] = mine[rows[0]] / given[rows[0]], int(np.sign(sign[rows[0]]))
-    if (abs(factors[places] * given - mine) > _SAME_WEIGHT * mine)[kept].any():
-        return "file", [1.0] * count, signs, {"weight": mine}
-    own = {} if data.weight is None else {"weight": given}
-    return "file" if own else "none", factors.tolist(), signs, own | left_out
+    if (abs(factors[places] * given - mine) > _SAME_WEIGHT * mine).any():
+        return [1.0] * count, signs, mine
+    is_plain = data.weight is None and one.kept is None
+    return factors.tolist(), signs, None if is_plain else given
 
 
 def _constraint_arrays(rows: ConstraintRows, free: int) -> dict[str, Any]:
@@ -345,25 +345,12 @@ def _write(
     file: dict[str, Any],
     stated: list[tuple[dict[str, Any], dict[str, Any]]],
 ) -> None:
-    """Write what all problems have in common once, and the rest of each in a folder of its own."""
-    first_header, first_arrays = stated[0]
-    common = {
-        name: value
-        for name, value in first_header.items()
-        if all(name in header and header[name] == value for header, _ in stated)
-    }
-    members = {
-        name: array
-        for name, array in first_arrays.items()
-        if all(name in arrays and np.array_equal(arrays[name], array) for _, arrays in stated)
-    }
-    own = [{k: v for k, v in header.items() if k not in common} for header, _ in stated]
-    for k, (_, arrays) in enumerate(stated):
-        members |= {f"{k}/{name}": array for name, array in arrays.items() if name not in members}
-    header = {**file, **common, "problems": own, "arrays": sorted(members)}
+    """Write the problems, the arrays of each in a folder with its number."""
+    header = {**file, "problems": [header for header, _ in stated]}
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("header.json", json.dumps(header, indent=1))
-        for name, array in sorted(members.items()):
-            buffer = io.BytesIO()
-            np.save(buffer, np.ascontiguousarray(array), allow_pickle=False)
-            archive.writestr(f"{name}.npy", buffer.getvalue())
+        for k, (_, arrays) in enumerate(stated):
+            for name, array in sorted(arrays.items()):
+                buffer = io.BytesIO()
+                np.save(buffer, np.ascontiguousarray(array), allow_pickle=False)
+                archive.writestr(f"{k}/{name}.npy", buffer.getvalue())

@@ -210,78 +210,78 @@
     return found[1] === "-" ? -value : value;
   }
   const LIMITS = { c: "m", f: "k", A: "md", E: "kd", lower: "d", upper: "d" }, MULTIPLIERS = { inequality: "m", equality: "k" };
-  const COSTS = { coef: "d", rho: "d", l1: "d", strengths: "d", groups: "d" }, SLOPES = { split_coef: "d", slopes: "s", slope_rows: "s" };
+  const COSTS = { coef: "d", rho: "d", l1: "d", strengths: "d", groups: "d", encoding: "l3", copies: "c2", columns: "cx" };
+  const SLOPES = { split_coef: "d", slopes: "s", slope_rows: "s" }, OPTIONAL = { weight: "nc", loss_index: "n" };
   const KINDS = { infeasible: { ...LIMITS, ...MULTIPLIERS }, unbounded: { ...LIMITS, ...COSTS, direction: "d" },
     optimality: { ...LIMITS, ...MULTIPLIERS, ...COSTS, ...SLOPES } };
-  const OPTIONAL = { weight: "n", loss_index: "n", kept: "n" }, WHOLE = ["groups", "slope_rows", "loss_index", "kept"];
-  const FILE = ["format", "version", "arrays", "n_samples", "n_features", "n_targets", "labels", "columns"];
+  const WHOLE = ["groups", "copies", "columns", "slope_rows", "loss_index"], SIGNED = ["inequality", "rho", "l1", "strengths", "weight", "slope_rows", "loss_index"];
   const isObject = (x) => x !== null && typeof x === "object" && !Array.isArray(x);
-  async function parseFile(bytes) { // the header, and every problem with what it states itself before what the file states
-    const members = await unzip(bytes);
+  async function parseFile(bytes) { // the header, and every problem with its arrays
+    const members = await unzip(bytes), folders = new Map();
     if (!members.has("header.json")) refuse("the archive has no header.json");
-    const header = JSON.parse(text(members.get("header.json")));
-    if (!isObject(header)) refuse("the header is no object");
-    if (header.format !== "rectiline-certificate" || ![1, 2].includes(header.version)) refuse("this is no certificate of format 1 or 2");
-    const { columns = [], targets: named = [], source = "" } = header, isText = (all) => all === null || (Array.isArray(all) && all.every((one) => typeof one === "string"));
+    const given = JSON.parse(text(members.get("header.json")));
+    if (!isObject(given)) refuse("the header is no object");
+    if (given.format !== "rectiline-certificate" || ![1, 2].includes(given.version)) refuse("this is no certificate of format 1 or 2");
+    const { columns = [], targets: named = [], source = "" } = given, isText = (all) => all === null || (Array.isArray(all) && all.every((one) => typeof one === "string"));
     if (![columns, named, source === null ? null : [source]].every(isText)) refuse("a name is no text");
-    const names = [...members.keys()].filter((name) => name !== "header.json").map((name) => name.replace(/\.npy$/, "")).sort();
-    if (!Array.isArray(header.arrays) || header.arrays.join("\n") !== names.join("\n")) refuse("the arrays are not those that the header lists");
-    const all = new Map();
-    for (const name of names) all.set(name, members.has(`${name}.npy`) ? parseArray(members.get(`${name}.npy`), `${name}.npy`) : refuse("a member is no array"));
-    const common = header.version === 1 ? upgraded(header, all) : header, parts = header.version === 1 ? [{}] : header.problems;
-    if (!Array.isArray(parts) || !parts.length || !parts.every((one) => isObject(one) && !FILE.some((key) => Object.hasOwn(one, key)))) refuse("the problems are not stated as the format asks");
-    if (names.some((name) => name.includes("/") && !parts.some((_, k) => name.startsWith(`${k}/`)))) refuse("an array belongs to no problem");
-    return { header: common, problems: parts.map((one, k) => parseProblem({ ...common, ...one }, k, all)) };
-  }
-  function upgraded(header, all) { // what a file of format 1 states, in the words of format 2
-    const { kind, labels } = header, isOptimal = kind === "optimality", signed = isOptimal && header.of === "margin" ? [-1, 1] : null;
-    if (kind === "unbounded" || (isOptimal && !(Array.isArray(labels) && labels.length === 2))) refuse("this is no certificate of format 1");
-    return { ...header, levels: null, output: 0, n_targets: 1, n_features: header.n_columns - Number(header.fit_intercept), labels: signed && labels,
-      signs: signed, factors: signed && ["0x1p+0", "0x1p+0"], weights: all.has("weight") ? "file" : "data" };
-  }
-  function parseProblem(header, number, all) {
-    if (!Object.hasOwn(KINDS, header.kind)) refuse("the kind of the certificate is not known");
-    const isInfeasible = header.kind === "infeasible", dims = KINDS[header.kind], allowed = { ...dims, ...(isInfeasible ? {} : OPTIONAL) };
-    const own = [...all].filter(([name]) => name.startsWith(`${number}/`)).map(([name, array]) => [name.slice(name.indexOf("/") + 1), array]);
-    const arrays = Object.fromEntries([...[...all].filter(([name]) => !name.includes("/")), ...own]), file = { header, arrays };
-    for (const name of Object.keys(dims)) if (!Object.hasOwn(arrays, name)) refuse(`there is no array ${name}`);
-    const sizes = { m: arrays.c.shape[0], k: arrays.f.shape[0], d: arrays.lower.shape[0] };
-    if (!isInfeasible) {
-      const { n_samples: n, n_columns: d, n_inequalities: m, n_equalities: k, n_features: p, n_targets: t } = header;
-      if (![n, d, m, k, p, t].every((x) => Number.isSafeInteger(x) && x >= 0) || d < 1 || n < 1) refuse("the sizes of the header are no counts");
-      Object.assign(sizes, { n, d, m, k, s: arrays.slopes?.shape[0] });
+    for (const [member, content] of members) {
+      if (member === "header.json") continue;
+      const [folder, name] = given.version === 1 ? ["0", member] : member.split(/\/(.*)/s);
+      if (!name?.endsWith(".npy")) refuse("a member is no array");
+      folders.set(folder, { ...folders.get(folder), [name.slice(0, -4)]: parseArray(content, member) });
     }
-    for (const [name, array] of Object.entries(arrays)) {
+    const header = given.version === 1 ? upgraded(given, folders.get("0") || {}) : given, { problems } = header;
+    if (!Array.isArray(problems) || !problems.length || !problems.every(isObject)) refuse("the problems are not stated as the format asks");
+    if (folders.size !== problems.length || !problems.every((_, k) => folders.has(String(k)))) refuse("a problem has no arrays, or an array no problem");
+    return { header, problems: problems.map((one, k) => parseProblem(header, one, folders.get(String(k)))) };
+  }
+  function upgraded(header, arrays) { // what a file of format 1 states, which has one problem, in the terms of format 2
+    if (!Array.isArray(header.arrays) || header.arrays.join("\n") !== Object.keys(arrays).sort().join("\n")) refuse("the arrays are not those that the header lists");
+    const { kind, labels, of, fit_intercept: free } = header;
+    if (kind === "infeasible") return { ...header, problems: [header] };
+    const sign = { residual: [-1], margin: [-1, 1], prediction: [1] }[of];
+    if (kind !== "optimality" || !Array.isArray(labels) || labels.length !== 2 || typeof free !== "boolean" || !sign) refuse("this is no certificate of format 1");
+    const scale = double(header.weight_scale, "weight_scale"), table = (type, rows) => ({ type, width: 8, shape: [rows.length, rows[0].length], values: rows.flat() });
+    const d = arrays.coef.shape[0] - Number(free);
+    arrays.encoding = table("f", sign.map((p) => [p, 0, scale]));
+    arrays.copies = table("i", [[arrays.loss_index ? -1 : 0, of === "prediction" ? -1 : 0]]);
+    arrays.columns = table("i", [[...Array.from({ length: d }, (_, j) => j), free ? d : -1]]);
+    if (arrays.weight) arrays.weight = { ...arrays.weight, shape: [...arrays.weight.shape, 1] };
+    return { ...header, labels: of === "margin" ? labels : null, problems: [{ ...header, weights: arrays.weight ? "file" : "data" }] };
+  }
+  function parseProblem(header, stated, given) {
+    if (!Object.hasOwn(KINDS, stated.kind)) refuse("the kind of the certificate is not known");
+    const isInfeasible = stated.kind === "infeasible", dims = KINDS[stated.kind], allowed = { ...dims, ...(isInfeasible ? {} : OPTIONAL) };
+    const arrays = {}, sizes = { n: header.n_samples, 2: 2, 3: 3 };
+    for (const name of Object.keys(dims)) if (!Object.hasOwn(given, name)) refuse(`there is no array ${name}`);
+    for (const [name, array] of Object.entries(given)) {
       if (!Object.hasOwn(allowed, name)) refuse(`the array ${name} is not known`);
-      const shape = [...allowed[name]].map((one) => sizes[one]);
-      if (shape.join() !== array.shape.join()) refuse(`${name} has the shape (${array.shape}), not (${shape})`);
+      const letters = [...allowed[name]], fits = letters.length === array.shape.length && letters.every((one, k) => (sizes[one] ??= array.shape[k]) === array.shape[k]);
+      if (!fits) refuse(`${name} has the wrong shape (${array.shape})`);
       if (WHOLE.includes(name) ? !"iu".includes(array.type) : array.type + array.width !== "f8") refuse(`${name} holds numbers of another kind`);
-      const infinite = { lower: -Infinity, upper: Infinity }[name];
-      if (!array.values.every((x) => (WHOLE.includes(name) ? Number.isSafeInteger(x) : Number.isFinite(x)) || x === infinite)) refuse(`${name} must hold finite numbers`);
+      const infinite = { lower: -Infinity, upper: Infinity }[name], least = SIGNED.includes(name) ? 0 : WHOLE.includes(name) ? -1 : -Infinity;
+      const isRight = (x) => (WHOLE.includes(name) ? Number.isSafeInteger(x) : Number.isFinite(x)) && x >= least;
+      if (!array.values.every((x) => isRight(x) || x === infinite)) refuse(`${name} holds numbers that it may not`);
       arrays[name] = array.values;
     }
-    const signed = ["inequality", "rho", "l1", "strengths", "weight"].find((name) => arrays[name]?.some((x) => x < 0));
-    if (signed) refuse(`${signed} must not be negative`);
-    return isInfeasible ? file : parseHeader(file, header, arrays);
+    if (arrays.lower.some((x, j) => x > arrays.upper[j])) refuse("a lower bound is above its upper bound");
+    return isInfeasible ? { arrays } : parseTerms({ header, stated, arrays, n: sizes.n, d: sizes.d, count: sizes.c, features: sizes.x - 1 }, stated, arrays);
   }
-  function parseHeader(file, header, arrays) {
-    if (typeof header.fit_intercept !== "boolean") refuse("fit_intercept is not true or false");
-    Object.assign(file, { n: header.n_samples, d: header.n_columns, features: header.n_features });
-    if (!["residual", "margin", "prediction"].includes(header.of)) refuse("what the losses are of is not known");
-    if (!["file", "data", "none"].includes(header.weights)) refuse("whose weights count is not stated");
-    if ((header.weights === "file") !== ("weight" in arrays)) refuse("the weights are not those that are stated");
-    const { columns, labels, losses, checksums, claim, levels, output } = header, many = Array.isArray(losses) ? losses.length : 0;
-    if (columns !== null && !(Array.isArray(columns) && columns.length === file.features && columns.every((one) => typeof one === "string"))) refuse("columns are no names of the features");
-    if (!(Number.isSafeInteger(output) && output >= 0 && output < Math.max(1, header.n_targets))) refuse("output is no number of a target");
-    if (labels === null ? header.of === "margin" : !(Array.isArray(labels) && labels.every((one) => ["string", "number", "boolean"].includes(typeof one)) && new Set(labels.map((one) => (typeof one === "boolean" ? Number(one) : one))).size === labels.length)) refuse("the labels are odd");
-    if (labels !== null && !(labels.length === header.signs?.length && labels.length === header.factors?.length && header.signs.every((one) => [-1, 0, 1].includes(one)))) refuse("there is not a sign and a factor for each label");
-    file.factors = labels && header.factors.map((one) => double(one, "a factor of a label"));
-    if (file.factors?.some((one) => one < 0)) refuse("a factor of a label is negative");
-    if (levels !== null && (header.fit_intercept || ![levels.shared, levels.intercepts].every((one) => typeof one === "boolean"))) refuse("the levels are odd");
-    file.slopeColumns = levels && !levels.shared ? many * file.features : file.features;
-    const known = file.slopeColumns + (levels ? (levels.intercepts ? many : 0) : Number(header.fit_intercept));
-    if (levels ? known > file.d : known !== file.d) refuse("the columns are not those of the data");
-    if (!(many > 0 && many <= 256)) refuse("there must be 1 to 256 losses");
+  function parseTerms(file, stated, arrays) {
+    const { n, d, count, features, header: { labels, checksums, version } } = file, { losses, claim } = stated, many = Array.isArray(losses) ? losses.length : 0;
+    if (!Number.isSafeInteger(n) || n < 1) refuse("n_samples is no number of rows");
+    if (!["file", "data"].includes(stated.weights)) refuse("whose weights count is not stated");
+    const isLabel = (one) => ["string", "number", "boolean"].includes(typeof one), plain = (one) => (typeof one === "boolean" ? Number(one) : one);
+    if (labels !== null && !(Array.isArray(labels) && labels.every(isLabel) && new Set(labels.map(plain)).size === labels.length)) refuse("the labels are odd");
+    const rows = (name, width) => Array.from({ length: arrays[name].length / width }, (_, k) => Array.from(arrays[name].slice(k * width, (k + 1) * width)));
+    Object.assign(file, { copies: rows("copies", 2), columns: rows("columns", features + 1), encoding: rows("encoding", 3) });
+    const isRule = ([p, o, w]) => Math.abs(p) === 1 && w >= 0 && (labels !== null || o === 0);
+    if (file.encoding.length !== (labels === null ? 1 : labels.length) || !file.encoding.every(isRule)) refuse("the encoding is odd");
+    const index = arrays.loss_index, named = file.copies.map(([loss]) => loss), used = new Set([...named.filter((one) => one >= 0), ...(index || [])]);
+    if (!(many > 0 && many <= 256) || [...used].some((one) => one >= many)) refuse("there is no such loss");
+    if (named.includes(-1) ? !index : used.size < many) refuse("a loss has no rows");
+    const isPlace = (all) => new Set(all.filter((j) => j >= 0)).size === all.filter((j) => j >= 0).length && all.every((j, k) => j < d && (j >= 0 || k === features));
+    if (features < 0 || !count || !file.columns.every(isPlace)) refuse("the columns are not those of the data");
     file.losses = losses.map((one) => {
       if (!one || !Array.isArray(one.knots) || !Array.isArray(one.pieces) || one.pieces.length !== one.knots.length + 1) refuse("a loss has no pieces");
       const pieces = one.pieces.map((piece) => {
@@ -291,24 +291,17 @@
       if (pieces.some((piece) => piece[3] < 0)) refuse("a loss is not convex");
       return new Loss(one.knots.map((x) => double(x, "a knot")), pieces);
     });
-    file.radius = Object.hasOwn(header, "radius") ? header.radius : 100;
-    if (file.radius !== 100 && file.radius !== 1024) refuse("the radius must be 100 or 1024");
-    file.scale = double(header.weight_scale, "weight_scale");
-    if (!(file.scale > 0)) refuse("weight_scale must be positive");
-    const isFalling = header.kind === "unbounded";
+    file.radius = version === 1 ? 100 : 1024;
     if (!isObject(claim)) refuse("there is no claim");
-    file.claim = isFalling ? null : { objective: double(claim.objective, "the objective"), gap: double(claim.gap, "the gap") };
-    if (isFalling) { // looked at far along the direction
+    if (stated.kind === "unbounded") { // looked at far along the direction
       const most = (all) => all.reduce((a, x) => Math.max(a, Math.abs(x)), 0), far = 2 ** 30 * Math.max(1, most(arrays.coef)) / Math.max(most(arrays.direction), 2 ** -1000);
       const coef = arrays.coef.map((x, j) => x + far * arrays.direction[j]), none = { slopes: [], slope_rows: [] };
       Object.assign(arrays, none, { coef, split_coef: coef, inequality: arrays.c.map(() => 0), equality: arrays.f.map(() => 0) });
-    }
-    file.rowsPerSum = Math.max(1, Math.floor(2 ** 21 / Math.max(1, file.features)));
-    if (!Array.isArray(checksums) || checksums.length !== Math.ceil(file.n / file.rowsPerSum)) refuse("there are not as many checksums as blocks of rows");
-    const { slope_rows: rows, groups, loss_index: index } = arrays;
-    if (rows.some((row, k) => row < 0 || row >= file.n * (levels ? many : 1) || (k && row <= rows[k - 1]))) refuse("slope_rows are no increasing numbers of rows");
-    if (groups.some((one) => one < -1) || arrays.kept?.some((one) => one !== 0 && one !== 1)) refuse("groups or kept hold other numbers than they may");
-    if (index ? levels || index.some((one) => one < 0 || one >= many) : many > 1 && !levels) refuse("loss_index names no loss");
+    } else file.claim = { objective: double(claim.objective, "the objective"), gap: double(claim.gap, "the gap") };
+    file.rowsPerSum = Math.max(1, Math.floor(2 ** 21 / Math.max(1, features)));
+    if (!Array.isArray(checksums) || checksums.length !== Math.ceil(n / file.rowsPerSum)) refuse("there are not as many checksums as blocks of rows");
+    const { slope_rows: listed, groups } = arrays;
+    if (listed.some((row, k) => row >= n * count || (k && row <= listed[k - 1]))) refuse("slope_rows are no increasing numbers of rows");
     file.groups = new Map();
     groups.forEach((group, j) => { if (group >= 0) file.groups.set(group, [...(file.groups.get(group) || []), j]); });
     const grows = (members) => members.some((j, k) => k && arrays.strengths[j] > arrays.strengths[members[k - 1]]);
@@ -316,62 +309,67 @@
     if (arrays.coef.some((b, j) => !(b >= arrays.lower[j] && b <= arrays.upper[j]))) refuse("a coefficient is outside its bounds");
     return file;
   }
-  function targets({ labels, n_targets: count }, of, { y, rows }) { // numbers or places of labels, row by row
-    const width = y.length / rows;
+  function targets({ labels }, proofs, { y, rows }) { // numbers or places of labels, row by row
+    const width = y.length / rows, count = 1 + Math.max(...proofs.flatMap((one) => one.copies.map((copy) => copy[1])));
     if (width < count) refuse(`the data have ${width} targets, the certificate is about ${count}`);
-    if (labels === null && of.every((one) => one === "prediction")) return { values: new Float64Array(0), width: 0 };
+    if (labels === null && count === 0) return { values: new Float64Array(0), width: 0 };
     const is = (one, label) => one === label || (typeof label === "boolean" && (Number(label) === one || String(label) === String(one).toLowerCase())) ||
       (typeof one === "boolean" && label === Number(one)) || (typeof one === "string" && typeof label === "number" && one.trim() !== "" && Number(one) === label);
     const number = (one) => (Number.isFinite(one) ? one + 0 : stop("y must hold finite numbers"));
     const place = (one) => { const k = labels.findIndex((label) => is(one, label)); return k < 0 ? refuse("the data have labels other than those of the certificate") : k; };
     return { values: Float64Array.from(y, labels === null ? number : place), width };
   }
-  function encoded(file, { values, width }, i) { // p, o and a factor on the weight of row i
-    const { of, labels, output, signs } = file.header, value = values[i * width + output];
-    if (of === "prediction") return [1, 0, 1];
-    if (labels === null) return [-1, value === 0 ? 0 : value, 1];
-    const sign = signs[value], factor = sign ? file.factors[value] : 0;
-    return of === "margin" ? [sign > 0 ? 1 : -1, 0, factor] : [-1, sign, factor];
+  function encoded({ encoding, copies, header }, { values, width }, i, copy) { // p, o and a factor on the weight of row i
+    const target = copies[copy][1], value = target < 0 ? 0 : values[i * width + target];
+    if (header.labels !== null) return encoding[value];
+    return [encoding[0][0], value === 0 ? 0 : value, encoding[0][2]];
   }
-  function compare({ header, problems }, data, given) { // the data must be those of the checksums
-    const { n_samples: n, n_features: features, checksums } = header, first = problems.find((one) => one.losses), X = data.X;
-    if (data.columns !== features) refuse(`the data have ${data.columns} columns, the certificate is about ${features}`);
+  function compare(header, proofs, data, given) { // the data must be those of the checksums
+    const { n_samples: n, checksums } = header, [first] = proofs, { features } = first, X = data.X;
+    if (proofs.some((one) => one.features !== data.columns)) refuse(`the data have ${data.columns} columns, the certificate is about ${features}`);
     if (data.rows !== n) refuse(`the data have ${data.rows} rows, the certificate is about ${n}`);
     if (!X.every(Number.isFinite)) stop("X must hold finite numbers");
     const isOld = header.version === 1, wide = features + (isOld ? 2 : given.width), bytes = new Uint8Array(8 * wide), put = view(bytes);
     for (let i = 0, sum = new Sha256(); i < n; i++) {
-      const more = isOld ? encoded(first, given, i) : given.values.subarray(i * given.width, (i + 1) * given.width);
+      const more = isOld ? encoded(first, given, i, 0) : given.values.subarray(i * given.width, (i + 1) * given.width);
       for (let j = 0; j < wide; j++) { const x = j < features ? X[i * features + j] : more[j - features]; put.setFloat64(8 * j, x === 0 ? 0 : x, true); }
       sum.update(bytes);
       if ((i + 1) % first.rowsPerSum && i < n - 1) continue;
       sum = sum.digest() === checksums[Math.floor(i / first.rowsPerSum)] ? new Sha256() : refuse("the data are not those of the certificate");
     }
   }
-  function checkWeights(file, given) {
-    const mine = file.header.weights === "data" ? given : file.arrays.weight || given.map(() => 1);
-    if (given.length !== file.n || !given.every((one) => Number.isFinite(one) && one >= 0)) stop("weights must be one for each row, finite and not negative");
-    const largest = (all) => all.reduce((a, b) => Math.max(a, b), 0), ratio = largest(given) / largest(mine);
-    if (given.some((one, i) => !(Math.abs(one - ratio * mine[i]) <= 1e-12 * ratio * mine[i]))) refuse("the weights of the data are not those of the certificate");
+  function checkWeights({ header, stated, arrays, n, count }, given) { // the weights of rows, copy by copy
+    const mine = arrays.weight || Array(n * count).fill(1);
+    if (!given) return mine;
+    if (given.length !== n || !given.every((one) => Number.isFinite(one) && one >= 0)) stop("weights must be one for each row, finite and not negative");
+    if (stated.weights === "data") return mine.map((one, k) => one * given[Math.floor(k / count)]);
+    for (let copy = 0; copy < count; copy++) { // rows that the file leaves out have no weight there
+      let ratio = 0;
+      given.forEach((one, i) => { if (!ratio && one > 0) ratio = mine[i * count + copy] / one; });
+      const isSame = (one, i) => mine[i * count + copy] === 0 || Math.abs(mine[i * count + copy] - ratio * one) <= 1e-12 * ratio * one;
+      if (!given.every(isSame)) refuse("the weights of the data are not those of the certificate");
+    }
     return mine;
   }
   function checkProblem(file, data, given) {
-    const { arrays, n, d, features, losses } = file, levels = file.header.levels, b = arrays.coef, at = arrays.split_coef;
-    const own = data.weight ? checkWeights(file, data.weight) : file.header.weights === "file" ? arrays.weight : null;
-    const q = Array.from({ length: d }, () => ZERO), listed = new Map();
+    const { arrays, n, d, features, losses, count, copies, columns } = file, b = arrays.coef, at = arrays.split_coef;
+    const weights = checkWeights(file, data.weight), q = Array.from({ length: d }, () => ZERO), listed = new Map();
     const widest = new Float64Array(d), x = new Float64Array(d);
     arrays.slope_rows.forEach((row, k) => listed.set(row, arrays.slopes[k]));
-    let objective = ZERO, dual = ZERO, least = ZERO, reach = 0;
+    let objective = ZERO, dual = ZERO, least = ZERO, reach = 0, used = 0, last = -1;
     const predict = (beta) => x.reduce((z, one, j) => (one && beta[j] ? add(z, times(exact(one), exact(beta[j]))) : z), ZERO);
-    const same = b.every((one, j) => one === at[j]), count = levels ? losses.length : 1;
+    const same = b.every((one, j) => one === at[j]);
     for (let row = 0; row < n * count; row++) {
-      const i = Math.floor(row / count), level = row % count, [p, o, factor] = encoded(file, given, i);
-      const loss = losses[levels ? level : arrays.loss_index ? arrays.loss_index[i] : 0], first = levels && !levels.shared ? level * features : 0;
+      const i = Math.floor(row / count), copy = row % count, [p, o, factor] = encoded(file, given, i, copy);
+      if (!(factor * weights[row] > 0)) continue;
+      if (i !== last) [used, last] = [used + 1, i];
+      const loss = losses[copies[copy][0] < 0 ? arrays.loss_index[i] : copies[copy][0]], place = columns[copy];
       x.fill(0);
-      for (let j = 0; j < features; j++) x[first + j] = data.X[i * features + j];
-      if (levels ? levels.intercepts : features < d) x[file.slopeColumns + level] = 1;
+      for (let j = 0; j < features; j++) x[place[j]] = data.X[i * features + j];
+      if (place[features] >= 0) x[place[features]] = 1;
       const z = predict(b), sign = (one) => add(p < 0 ? negative(one) : one, exact(o)), t = sign(z);
       reach = Math.max(reach, Math.abs(z[0]), Math.abs(o));
-      const w = times(times(exact(file.scale), exact(factor)), exact((own ? own[i] : 1) * (arrays.kept ? arrays.kept[i] : 1)));
+      const w = times(exact(factor), exact(weights[row]));
       const s = listed.has(row) ? listed.get(row) : loss.slope(same ? t : sign(predict(at)));
       objective = add(objective, times(w, loss.value(t)));
       const g = times(w, exact(p * s));
@@ -398,7 +396,7 @@
     constrain(arrays.E, arrays.f, arrays.equality, true);
     const penalty = new Penalty(file, Array.from(b, (x, j) => file.radius * Math.max(Math.abs(x), unit[j])));
     objective = add(objective, penalty.value());
-    if (!file.claim) return upper(objective) <= -1024 ? { falls: upper(objective) } : refuse("the objective does not fall far enough");
+    if (!file.claim) return upper(objective) <= -1024 ? { falls: upper(objective), used } : refuse("the objective does not fall far enough");
     const { sum, rest, outside } = penalty.conjugate(q), base = upper(minus(objective, minus(dual, sum)));
     // Competitors that are no worse have a norm of at most the objective less the least loss.
     const norm = least ? upper(minus(objective, least)) : Infinity;
@@ -407,7 +405,7 @@
     const isLess = 10 * Math.max(cut, 0) < bounded || (rest > 0 && bounded > file.claim.gap), gap = isLess ? cut : bounded, found = objective[0];
     if (!(gap <= file.claim.gap)) refuse(`the proved gap ${gap.toPrecision(3)} is larger than the claimed ${file.claim.gap.toPrecision(3)}`);
     if (!(Math.abs(found - file.claim.objective) <= 1e-9 * Math.abs(found) + file.claim.gap)) refuse(`the objective is ${found}, not ${file.claim.objective}`);
-    return { objective: found, gap: Math.max(gap, 0), radius: isLess || penalty.isCut ? file.radius : Infinity };
+    return { objective: found, gap: Math.max(gap, 0), used, radius: isLess || penalty.isCut ? file.radius : Infinity };
   }
   class Penalty {
     constructor(file, far) {
@@ -494,21 +492,20 @@
     const excluded = Math.min(Number((-level * 2n ** 64n) / loose) / 2 ** 64, Number.MAX_VALUE);
     return excluded >= 1e6 * largest ? excluded : refuse("the multipliers do not cancel");
   }
-  function words(file, found) { // made from the arrays
-    const { arrays, header, losses, n, d } = file, number = (x) => String(Number(x.toPrecision(6))), free = Number(header.fit_intercept);
-    const several = (k, what) => `${k} ${what}${k === 1 ? "" : "s"}`, count = (all, is) => Array.from(all).filter(is).length, paying = (all) => count(all, (x, j) => x > 0 && arrays.groups[j] < 0);
+  function words(file, found) { // made from the arrays; z is a prediction
+    const { arrays, header, losses, n, d, count, copies, encoding } = file, number = (x) => String(Number(x.toPrecision(6))), free = Number(file.columns[0].at(-1) >= 0);
+    const several = (k, what) => `${k} ${what}${k === 1 ? "" : "s"}`, counted = (all, is) => Array.from(all).filter(is).length, paying = (all) => counted(all, (x, j) => x > 0 && arrays.groups[j] < 0);
     const kinds = losses.slice(0, 3).map((one) => `slopes from ${number(one.least)} to ${number(one.most)} and ${several(one.knots.length, "knot")}`);
-    const named = (header.labels || []).map((one, j) => `${JSON.stringify(one)} times ${number(file.factors[j])}`);
-    const labels = ["negative", "positive"].map((what, k) => [what, named.filter((_, j) => header.signs[j] === 2 * k - 1)]);
+    const target = `target ${[...new Set(copies.map((copy) => copy[1] + 1))].join(", ")}`, bases = header.labels ? header.labels.map((one, k) => `${JSON.stringify(one)}: ${number(encoding[k][1])}`) : [copies[0][1] < 0 ? "0" : target];
+    const rules = bases.map((base, k) => `${base} ${encoding[k][0] < 0 ? "-" : "+"} z times ${number(encoding[k][2])}`);
     const proved = found.falls ? `Far along its direction the objective is ${found.falls.toPrecision(3)} or less, and the constraints hold` :
       `The objective ${found.objective.toPrecision(10)} is at most ${found.gap.toPrecision(3)} above the optimum`;
     return proved + (found.radius < Infinity ? ` among coefficients up to ${found.radius} sizes` : "") +
-      `. Problem: ${several(n, "row")}, ${several(d - free, "column")}${free ? " and an intercept" : ""}${header.levels ? ", every row once for each loss" : ""}; ` +
-      `a convex loss of the ${header.of}${header.n_targets > 1 ? ` of target ${header.output + 1}` : ""} with ${kinds.join(", or ")}${losses.length > 3 ? ` (${losses.length} losses)` : ""}, ` +
-      `${header.weights === "none" ? "equal weights" : `weights of the ${header.weights}`} times ${number(file.scale)}; ` +
+      `. Problem: ${several(n, "row")}${found.used < n ? ` (${found.used} with a weight)` : ""}, ${count > 1 ? `${several(d, "column")}, every row ${count} times` : `${several(d - free, "column")}${free ? " and an intercept" : ""}`}; ` +
+      `a convex loss of ${header.labels ? `${target}, ` : ""}${rules.slice(0, 5).join(", ")}${rules.length > 5 ? ", ..." : ""} with ${kinds.join(", or ")}${losses.length > 3 ? ` (${losses.length} losses)` : ""}, ` +
+      `${file.stated.weights === "data" ? "weights of the data" : arrays.weight ? "weights of the file" : "equal weights"}; ` +
       `penalty: ridge on ${paying(arrays.rho)}, L1 on ${paying(arrays.l1)}, a sorted norm on ${file.groups.size} groups; constraints: ` +
-      `${arrays.c.length} inequalities, ${arrays.f.length} equalities, ${count([...arrays.lower, ...arrays.upper], Number.isFinite)} bounds` +
-      labels.filter(([, all]) => all.length).map(([what, all]) => `; ${what}: ${all.slice(0, 5).join(", ")}${all.length > 5 ? ", ..." : ""}`).join("") + ".";
+      `${arrays.c.length} inequalities, ${arrays.f.length} equalities, ${counted([...arrays.lower, ...arrays.upper], Number.isFinite)} bounds.`;
   }
   function stated({ columns, targets, source }, target) { // words of the file: it chooses the columns of a table, so a reader must see them
     const list = (all) => all.slice(0, 12).map((one) => JSON.stringify(String(one).slice(0, 100))).join(", ") + (all.length > 12 ? ", ..." : "");
@@ -563,8 +560,8 @@
       reading = "data";
       const table = proofs.length ? (data ? await parseData(data, file, options) : stop("the data are missing")) : null;
       reading = "certificate";
-      const given = proofs.length && targets(file.header, proofs.map((one) => one.header.of), table);
-      if (proofs.length) compare(file, table, given);
+      const given = proofs.length && targets(file.header, proofs, table);
+      if (proofs.length) compare(file.header, proofs, table, given);
       const found = file.problems.map((one) => (one.losses ? checkProblem(one, table, given) : { excluded: checkInfeasible(one) }));
       const infeasible = (size) => `no coefficients${size < Infinity ? ` of size up to ${size.toPrecision(6)}` : ""} satisfy the constraints.`;
       const said = file.problems.map((one, k) => `The claim holds: ${one.losses ? words(one, found[k]) : infeasible(found[k].excluded)}`);
