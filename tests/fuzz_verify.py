@@ -23,6 +23,7 @@ from typing import Any
 
 import numpy as np
 from certificates.make_vectors import flat, nested, write
+from certificates.tasks import ProvedTasks
 from random_problems import RandomProblem, _loss, _penalty, random_problem
 
 import rectiline as rl
@@ -35,6 +36,7 @@ SLOPES = 1e-9  # share of the objective that a file loses by leaving out slopes 
 ZERO = 1e-20  # share of the objective at zero that is nothing: an exact fit, summed otherwise
 ANSWERS = ("coef", "split_coef", "slope_rows", "slopes", "inequality", "equality")
 SECONDS_PER_PROBLEM = 5.0
+TASKS_EVERY = 10  # cases, one is about tasks that share a subspace
 
 
 @dataclass
@@ -139,6 +141,16 @@ def is_competitor(other: Proved, header: dict[str, Any], arrays: dict[str, Any])
     return bool((np.abs(other.arrays["coef"]) <= checker.far)[free].all())
 
 
+def check_tasks(rng: np.random.Generator) -> Iterator[str]:
+    """Check true and false files of tasks that share a subspace."""
+    one = ProvedTasks.random(rng)
+    assert accepts(one.header, one.arrays, one.blocks) is not None, "a true file is refused"
+    yield "true, tasks"
+    for header, arrays in one.forgeries(rng):
+        assert accepts(header, arrays, one.blocks) is None, "a false claim about tasks verifies"
+        yield "false, tasks"
+
+
 def main() -> int:
     """Make files, print what became of them, and return 1 if the checker was wrong."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -153,6 +165,8 @@ def main() -> int:
     ):
         rng = np.random.default_rng([arguments.seed, case, 1])
         try:
+            if case % TASKS_EVERY == 0:
+                outcomes.update(check_tasks(rng))
             one = solved(random_problem(arguments.seed, case))
             if one is not None:
                 outcomes[check_true(one)] += 1

@@ -58,19 +58,26 @@ TERMS = dict.fromkeys(("coef", "rho", "l1", "groups", "strengths"), "d")
 TERMS |= {"encoding": "l3", "copies": "c2", "columns": "cx"}
 SLOPES = {"split_coef": "d", "slope_rows": "s", "slopes": "s"}
 OPTIONAL = {"weight": "nc", "loss_index": "n"}
+SHARED = {
+    "tasks": "gt",
+    "shared": "4",
+    "shares": "t",
+    "turns": "2tt",
+}  # of t tasks, if there are any
 ARRAYS = {
     "infeasible": REGION | MULTIPLIERS,
     "unbounded": REGION | TERMS | {"direction": "d"},
     "optimality": REGION | TERMS | MULTIPLIERS | SLOPES,
 }
-INTEGERS = ("groups", "copies", "columns", "slope_rows", "loss_index")
+INTEGERS = ("groups", "copies", "columns", "slope_rows", "loss_index", "tasks")
 INF, MOST = math.inf, sys.float_info.max
 RANGES: dict[str, Any] = dict.fromkeys(
     ("inequality", "rho", "l1", "strengths", "weight"), (0, MOST)
 )
 RANGES |= {"lower": (-INF, MOST), "upper": (-MOST, INF)}
 RANGES |= dict.fromkeys(("groups", "copies", "columns"), (-1, 2**53 - 1))
-RANGES |= dict.fromkeys(("slope_rows", "loss_index"), (0, 2**53 - 1))
+RANGES |= dict.fromkeys(("slope_rows", "loss_index", "tasks"), (0, 2**53 - 1))
+RANGES |= {"shares": (0, 1)}
 
 
 class Refused(ValueError):
@@ -218,8 +225,11 @@ def number(word: str) -> float:
 
 def check_arrays(kind: str, n: int, arrays: dict[str, Any]) -> None:
     """Refuse arrays of a problem that do not have the names, shapes and order of the format."""
-    more = {} if kind == "infeasible" else {k: v for k, v in OPTIONAL.items() if k in arrays}
-    wanted, sizes = ARRAYS[kind] | more, {"n": n, "2": 2, "3": 3}
+    more = {k: v for k, v in OPTIONAL.items() if k in arrays} | (
+        SHARED if "tasks" in arrays else {}
+    )
+    wanted = ARRAYS[kind] | ({} if kind == "infeasible" else more)
+    sizes = {"n": n, "2": 2, "3": 3, "4": 4}
     need(sorted(wanted) == sorted(arrays), "arrays are missing or were added")
     for name, letters in wanted.items():
         shape = arrays[name].shape
@@ -252,6 +262,13 @@ def check_terms(stated: dict[str, Any], n: int, labels: Any, arrays: dict[str, A
     for one in columns:  # no feature is left out, none takes the place of another
         used = one[one >= 0]
         need(np.unique(used).size == used.size, "two features have one coefficient")
+    if "tasks" in arrays:  # the penalty of these coefficients is that of all tasks together
+        j, (c, eta, h, is_centred) = arrays["tasks"], arrays["shared"]
+        plain = (arrays["lower"] == -INF) & (arrays["upper"] == INF) & (groups < 0)
+        plain &= (arrays["rho"] == 0) & (arrays["l1"] == 0)
+        fits = plain[j].all() and np.unique(j).size == j.size and is_centred in (0, 1)
+        fits = fits and min(c, eta) > 0 and 1 <= h <= 2**53 and h == int(h)
+        need(fits and sum(map(Fraction, arrays["shares"])) <= h, "the penalty of tasks is odd")
     need((abs(encoding[:, 0]) == 1).all() and (encoding[:, 2] >= 0).all(), "the encoding is odd")
     if labels is None:
         return need(len(encoding) == 1 and encoding[0, 1] == 0, "the encoding is odd")
@@ -406,6 +423,7 @@ class Checker:
         paid = np.unique(index[(index >= 0) & (arrays["strengths"] > 0)])
         self.groups = [np.flatnonzero(index == k) for k in paid]
         self.is_alone = ~np.isin(index, paid)
+        self.is_alone[arrays.get("tasks", [])] = False
         rho, l1 = (np.where(index < 0, one, 0 * one) for one in (rho, l1))
         self.rho, self.l1 = rho, l1
         zero = np.clip(0 * rho, self.lower, self.upper)  # the minimum of a column
@@ -546,7 +564,9 @@ class Checker:
         """Return the penalty of the coefficients, and an upper bound on it."""
         single = self.columns.tilted(self.coef, 0, 0)[:, self.is_alone]
         norms = [self.strengths[j] * np.sort(abs(self.coef[j]))[::-1] for j in self.groups]
-        return self.total(1, single) + sum(self.total(1, np.tile(one, (2, 1))) for one in norms)
+        together = self.charge_of_tasks() if "tasks" in self.arrays else Fraction(0)
+        norms_together = sum(self.total(1, np.tile(one, (2, 1))) for one in norms)
+        return self.total(1, single) + norms_together + together
 
     def proved(self, k: int, gap: Any, q: Any) -> dict[str, Any]:
         """Return the gap with that of the penalty, ``h(b) + h*(q) - q'b``, bounded in two ways.
@@ -558,7 +578,7 @@ class Checker:
         ("norm"), or competitors are cut off ("cut"), as on columns without penalty ("is free").
         """
         b, l1, u, is_alone = self.coef, self.l1, k * self.u, self.is_alone
-        q = q.astype(b.dtype)
+        known, q = q, q.astype(b.dtype)
         error = k * self.error + 2 * u * abs(q)
         # Without a ridge, towards an infinite side, a slope above l1 has no finite supremum.
         least = np.where((self.rho == 0) & (self.lower == -INF), -l1, -INF)
@@ -577,9 +597,13 @@ class Checker:
             terms[j] = cost - q[j] * b[j] + (error[j] + 4 * u * abs(q[j])) * abs(b[j])
             sums = zip(np.cumsum(self.strengths[j]), np.cumsum(np.sort(size[j])[::-1]), strict=True)
             shares += [allowed / have for allowed, have in sums if have > allowed]
+        if "tasks" in self.arrays:
+            terms[self.arrays["tasks"]] = 0
+            gap = gap + self.gap_of_tasks(known, rational(k * self.error))
         terms = terms + np.where(is_free, over * self.far, 0)
         gap = gap + self.total(1, np.array([terms] * 2))[k]
-        found = {"norm": gap, "cut": gap, "is free": is_free.any()}
+        is_centred = "tasks" in self.arrays and self.arrays["shared"][3] > 0
+        found = {"norm": gap, "cut": gap, "is free": is_free.any() or is_centred}
         if shares:
             share = Fraction(min(shares)) * (1 - 8 * Fraction(u))
             norm = self.loss[1] + self.penalty()[1] - self.least
@@ -588,11 +612,48 @@ class Checker:
             found["cut"] += (1 - share) * Fraction((size * self.far)[is_norm | ~is_alone].sum())
         return found
 
+    def squares(self, M: Any, error: Any, k: int) -> Any:
+        """Return bounds on squared singular values of M, whose entries are known up to `error`.
+
+        With a nearly orthogonal matrix W of the file, ``B = M W``, the sums of the sizes in the
+        rows of ``B'B`` bound its eigenvalues from above (Gershgorin), sorted ones the sorted ones.
+        """
+        W = rational(self.arrays["turns"][k])
+        lost = abs(W.T @ W - rational(np.eye(len(W)))).sum(axis=0).max()
+        need(lost < 0.5, "a matrix of the file is not nearly orthogonal")
+        B, e = M @ W, error @ abs(W)
+        sizes = abs(B.T @ B) + abs(B).T @ e + e.T @ abs(B) + e.T @ e
+        return np.sort(sizes.sum(axis=0))[::-1] / (1 - lost)
+
+    def charge_of_tasks(self) -> Any:
+        """Return at least ``c min_m sum_k s_k^2 / (eta + m_k)``, from the shares m of the file."""
+        c, eta, _, is_centred = rational(self.arrays["shared"])
+        U = rational(self.coef[self.arrays["tasks"]])
+        U = U - is_centred * (U.sum(axis=1) / Fraction(U.shape[1]))[:, None]
+        m = np.sort(rational(self.arrays["shares"]))[::-1]
+        return c * (self.squares(U, 0 * U, 0) / (eta + m)).sum()
+
+    def gap_of_tasks(self, q: Any, error: Any) -> Any:
+        """Return a bound on the charge and its conjugate at q, less the inner product with q."""
+        j, (c, eta, h, is_centred) = self.arrays["tasks"], rational(self.arrays["shared"])
+        U, Q, E = rational(self.coef[j]), q[j], error[j]
+        inner, lost = (Q * U).sum(), (E * abs(U)).sum()
+        if is_centred:  # what tasks have in common is free: it needs sums of zero
+            left, far = abs(Q.sum(axis=1)) + E.sum(axis=1), rational(self.far[j].max(axis=1))
+            lost += left @ far
+            Q, E = (
+                A - sign * (A.sum(axis=1) / Fraction(len(j[0])))[:, None]
+                for A, sign in ((Q, 1), (E, -1))
+            )
+        squares = self.squares(Q, E, 1)
+        dual = (eta * squares.sum() + squares[: int(h)].sum()) / (4 * c)
+        return self.charge_of_tasks() + dual - inner + lost
+
     def statement(self) -> str:
         """Say what was minimised, as the arrays have it; z is a prediction."""
         arrays, labels, d = self.arrays, self.header["labels"], self.coef.size
         (signs, shifts, factors), copies = arrays["encoding"].T, arrays["copies"]
-        ridge, l1, norms = (one.sum() for one in (self.rho > 0, self.l1 > 0, ~self.is_alone))
+        ridge, l1, norms = (self.rho > 0).sum(), (self.l1 > 0).sum(), sum(map(len, self.groups))
         bounded = ((arrays["lower"] > -INF) | (arrays["upper"] < INF)).sum()
         slopes = [f"slopes from {float(one.low):g} to {float(one.high):g}" for one in self.losses]
         free = int(arrays["columns"][0, -1] >= 0)
@@ -617,6 +678,11 @@ class Checker:
             f"bounds on {bounded}, {arrays['c'].size + arrays['f'].size} linear constraints",
             "equal weights" if is_equal else whose,
         ]
+        if "tasks" in arrays:
+            c, eta, h, is_centred = arrays["shared"]
+            shape = " x ".join(map(str, arrays["tasks"].shape))
+            words = f"{h:g} shared dimensions (c {c:g}, eta {eta:g}) of {shape} coefficients"
+            parts.append(words + ", less their means" * int(is_centred))
         return "; ".join(parts)
 
 

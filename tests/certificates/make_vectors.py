@@ -22,6 +22,7 @@ from rectiline import constraints as C
 from rectiline import losses as L
 from rectiline import penalties as P
 from rectiline import verify
+from rectiline.estimators.multitask import MultiTaskRegressor
 
 FOLDER = Path(__file__).parent / "vectors"
 
@@ -101,6 +102,8 @@ VALID: list[tuple[str, Callable[[Path, Any], None]]] = [
     ),
     ("outputs", model(rl.PLQRegressor(loss="huber", tol=1e-8))),
     ("falling", falling),
+    ("outputs", model(MultiTaskRegressor("huber", alpha=10.0, tol=1e-8))),
+    ("outputs", model(MultiTaskRegressor("huber", alpha=10.0, center=True, tol=1e-8))),
 ]
 
 
@@ -186,6 +189,10 @@ CORRUPTED: list[tuple[int, Change]] = [
     (8, _array("0/copies", (0, 1), 1)),
     (9, _scaled("0/direction", -1.0)),
     (9, _array("0/direction", 2, -1.0)),  # leaves the bounds
+    (10, _array("0/shared", 0, 1.0)),  # a weaker penalty
+    (10, _array("0/shares", 0, 1.5)),
+    (11, _scaled("0/turns", 0.5)),
+    (11, _array("0/shared", 3, 0.0)),  # charges what the tasks have in common
 ]
 
 

@@ -52,9 +52,9 @@ def test_the_radius_is_that_of_certificates(tmp_path: Path) -> None:
 
 
 def test_there_are_vectors_of_both_formats() -> None:
-    assert [len(VALID), len(CORRUPTED)] == [30, 36]
+    assert [len(VALID), len(CORRUPTED)] == [32, 40]
     formats = [verify.read(path)[0]["version"] for path in VALID]
-    assert formats == [1] * 20 + [2] * 10
+    assert formats == [1] * 20 + [2] * 12
 
 
 @pytest.mark.parametrize("path", VALID, ids=lambda path: path.stem)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from scipy import sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
 from rectiline._numbers import seed_of
@@ -17,7 +18,13 @@ from rectiline.estimators._quantile_problems import StackedQuantiles
 from rectiline.estimators._run import RunOptions, solve_all
 from rectiline.problems import DualPoint, Problem
 from rectiline.problems.blocks import SplitDual
-from rectiline.problems.proofs import ProvedData, Statement, save_proofs
+from rectiline.problems.proofs import (
+    ProvedData,
+    Statement,
+    TaskStatement,
+    prove_tasks,
+    save_proofs,
+)
 from rectiline.solvers import solve
 from rectiline.solvers.multitask import solve_multitask
 
@@ -146,11 +153,32 @@ def shown_one_by_one(model: Any, again: ProvedAgain, singles: list[Problem]) -> 
 def save_fit(path: Any, again: Any, y: Any, folds: Sequence[Statement] = ()) -> None:
     """Write the proofs of all problems of a fit, and of folds; `y` is what the user gave."""
     if not isinstance(again.problems[0], Problem):
-        raise TypeError(
-            f"save_certificate: a certificate file cannot hold the tasks of "
-            f"{type(again.model).__name__}, which share a penalty; verify(X, y) proves the fit."
-        )
+        save_tasks(path, again, y)
+        return
     save_proofs(path, [*_statements(again), *folds], _proved_data(again, y))
+
+
+def save_tasks(path: Any, again: Any, y: Any) -> None:
+    """Write the proof of tasks that share a penalty; rows of their own are in the user's order."""
+    data, (problem,), (solution,) = again.data, again.problems, again.solutions
+    labels, sizes = getattr(again.model, "classes_", None), [one.size for one in data.y]
+    if isinstance(labels, list):
+        raise ValueError("save_certificate: the tasks have different labels; a file has one list.")
+    if data.form == "shared":
+        if min(sizes) < np.shape(y)[0]:
+            raise ValueError("save_certificate: a file cannot hold tasks with missing targets.")
+        rows, outputs = [np.arange(sizes[0])] * len(sizes), list(range(len(sizes)))
+        X, target = data.X[0], np.column_stack(data.y)
+    else:
+        rows = data.places or np.split(np.arange(sum(sizes)), np.cumsum(sizes)[:-1])
+        order, outputs = np.argsort(np.concatenate(rows)), [0] * len(sizes)
+        stack = sp.vstack(data.X, format="csr") if sp.issparse(data.X[0]) else np.vstack(data.X)
+        X, target = stack[order], np.concatenate(data.y)[order]
+    dual = prove_tasks(problem, solution.coef, solution.intercept, solution.dual).dual
+    statement = TaskStatement(problem, replace(solution, dual=dual), rows, outputs)
+    known = None if labels is None else labels.tolist()
+    names = column_names(again.model), own_names(y)
+    save_proofs(path, [statement], ProvedData(X, target, known, None, *names))
 
 
 def save_steps(path: Any, steps: Sequence[Any], y: Any) -> None:

@@ -19,6 +19,7 @@ from rectiline.losses import Loss
 from rectiline.penalties import GroupedPenalty, Slope
 from rectiline.problems._multipliers import slopes_in_blocks, slopes_of, undecided_rows
 from rectiline.problems._problem import Problem
+from rectiline.problems._saved_tasks import TaskStatement
 from rectiline.rows import Levels, RowBlocks, StackedRows
 
 _GAP_MARGIN = 1.05  # factor: another machine adds the same numbers in another order
@@ -117,9 +118,13 @@ class Statement:
             return "infeasible"
         return "optimality" if self.solution.direction is None else "unbounded"
 
+    def tries(self, data: ProvedData) -> list[tuple[dict[str, Any], dict[str, Any]]]:
+        """Return header and arrays, with longer and shorter lists of slopes."""
+        return _tries(self, data)
+
 
 def save_proofs(
-    path: str | os.PathLike[str], statements: Sequence[Statement], data: ProvedData
+    path: str | os.PathLike[str], statements: Sequence[Statement | TaskStatement], data: ProvedData
 ) -> None:
     """Write the proofs of answers, which are checked once before they are written.
 
@@ -137,7 +142,7 @@ def save_proofs(
         "labels": None if data.labels is None else [_plain(one) for one in data.labels],
         "n_samples": int(data.X.n_rows if on_rows else data.X.shape[0]),
     }
-    tried = [_tries(one, data) for one in statements]
+    tried = [one.tries(data) for one in statements]
     checkers = [
         [checker.Checker(file, header | {"claim": _UNREAD}, arrays) for header, arrays in tries]
         for tries in tried
@@ -181,7 +186,7 @@ def _tries(one: Statement, data: ProvedData) -> list[tuple[dict[str, Any], dict[
     problem, solution = one.problem, one.solution
     free, rows = int(problem.fit_intercept), problem.terms.region.rows
     header: dict[str, Any] = {"kind": one.kind}
-    arrays = _constraint_arrays(rows, 0 if one.kind == "infeasible" else free)
+    arrays = constraint_arrays(rows, 0 if one.kind == "infeasible" else free)
     if one.kind == "infeasible":
         proof = solution.infeasibility
         return [(header, arrays | {"inequality": proof.inequality, "equality": proof.equality})]
@@ -223,7 +228,7 @@ def _terms(one: Statement, free: int) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return losses, penalty and columns of a problem."""
     problem, penalty, d = one.problem, one.problem.penalty, one.problem.n_features
     header = {
-        "losses": [_curve(loss) for loss in problem.losses],
+        "losses": [curve_of(loss) for loss in problem.losses],
         "penalty": repr(penalty),
         "constraints": [repr(each) for each in problem.constraints],
     }
@@ -314,7 +319,7 @@ def _weights_in_memory(
     return factors.tolist(), signs, None if is_plain else given
 
 
-def _constraint_arrays(rows: ConstraintRows, free: int) -> dict[str, Any]:
+def constraint_arrays(rows: ConstraintRows, free: int) -> dict[str, Any]:
     d = rows.lower.size
     arrays = {"c": rows.c, "f": rows.f}
     for name, matrix, count in (("A", rows.A, rows.c.size), ("E", rows.E, rows.f.size)):
@@ -325,7 +330,7 @@ def _constraint_arrays(rows: ConstraintRows, free: int) -> dict[str, Any]:
     return arrays
 
 
-def _curve(loss: Loss) -> dict[str, Any]:
+def curve_of(loss: Loss) -> dict[str, Any]:
     """Return the pieces of a loss, each anchored at a knot, numbers in hexadecimal."""
     curve = loss.curve
     anchor = curve.anchors

@@ -11,6 +11,7 @@ has products with X from elsewhere (row blocks, compensated arithmetic), starts 
 
 from rectiline.problems._multipliers import contradiction_in_words, with_constraints
 from rectiline.problems._saved import ProvedData, Statement, save_proofs
+from rectiline.problems._saved_tasks import TaskStatement
 from rectiline.problems.proof._balance import balancing_products
 from rectiline.problems.proof._gather import moved_into_dual_range
 from rectiline.problems.proof._prove import Proof, prove
@@ -20,6 +21,7 @@ __all__ = [
     "Proof",
     "ProvedData",
     "Statement",
+    "TaskStatement",
     "balancing_products",
     "contradiction_in_words",
     "moved_into_dual_range",

@@ -211,10 +211,10 @@
   }
   const LIMITS = { c: "m", f: "k", A: "md", E: "kd", lower: "d", upper: "d" }, MULTIPLIERS = { inequality: "m", equality: "k" };
   const COSTS = { coef: "d", rho: "d", l1: "d", strengths: "d", groups: "d", encoding: "l3", copies: "c2", columns: "cx" };
-  const SLOPES = { split_coef: "d", slopes: "s", slope_rows: "s" }, OPTIONAL = { weight: "nc", loss_index: "n" };
+  const SLOPES = { split_coef: "d", slopes: "s", slope_rows: "s" }, OPTIONAL = { weight: "nc", loss_index: "n" }, TASKS = { tasks: "gt", shared: "4", shares: "t", turns: "2tt" };
   const KINDS = { infeasible: { ...LIMITS, ...MULTIPLIERS }, unbounded: { ...LIMITS, ...COSTS, direction: "d" },
     optimality: { ...LIMITS, ...MULTIPLIERS, ...COSTS, ...SLOPES } };
-  const WHOLE = ["groups", "copies", "columns", "slope_rows", "loss_index"], SIGNED = ["inequality", "rho", "l1", "strengths", "weight", "slope_rows", "loss_index"];
+  const WHOLE = ["groups", "copies", "columns", "slope_rows", "loss_index", "tasks"], SIGNED = ["inequality", "rho", "l1", "strengths", "weight", "slope_rows", "loss_index", "tasks", "shared", "shares"];
   const isObject = (x) => x !== null && typeof x === "object" && !Array.isArray(x);
   async function parseFile(bytes) { // the header, and every problem with its arrays
     const members = await unzip(bytes), folders = new Map();
@@ -251,8 +251,8 @@
   }
   function parseProblem(header, stated, given) {
     if (!Object.hasOwn(KINDS, stated.kind)) refuse("the kind of the certificate is not known");
-    const isInfeasible = stated.kind === "infeasible", dims = KINDS[stated.kind], allowed = { ...dims, ...(isInfeasible ? {} : OPTIONAL) };
-    const arrays = {}, sizes = { n: header.n_samples, 2: 2, 3: 3 };
+    const isInfeasible = stated.kind === "infeasible", dims = { ...KINDS[stated.kind], ...(!isInfeasible && given.tasks ? TASKS : {}) }, allowed = { ...dims, ...(isInfeasible ? {} : OPTIONAL) };
+    const arrays = {}, sizes = { n: header.n_samples, 2: 2, 3: 3, 4: 4 };
     for (const name of Object.keys(dims)) if (!Object.hasOwn(given, name)) refuse(`there is no array ${name}`);
     for (const [name, array] of Object.entries(given)) {
       if (!Object.hasOwn(allowed, name)) refuse(`the array ${name} is not known`);
@@ -306,6 +306,12 @@
     groups.forEach((group, j) => { if (group >= 0) file.groups.set(group, [...(file.groups.get(group) || []), j]); });
     const grows = (members) => members.some((j, k) => k && arrays.strengths[j] > arrays.strengths[members[k - 1]]);
     if ([...file.groups.values()].some(grows)) refuse("the strengths of a group increase");
+    if (arrays.tasks) {
+      const { tasks, shares, shared: [c, eta, h, centred], lower, upper, rho, l1 } = arrays, total = shares.reduce((sum, one) => sum + whole(one), 0n);
+      const isPlain = (j) => j < d && lower[j] === -Infinity && upper[j] === Infinity && groups[j] < 0 && rho[j] === 0 && l1[j] === 0;
+      const isRight = c > 0 && eta > 0 && h > 0 && Number.isSafeInteger(h) && [0, 1].includes(centred) && !shares.some((one) => one > 1) && total <= whole(h);
+      if (!isRight || new Set(tasks).size !== tasks.length || !tasks.every(isPlain)) refuse("the penalty of tasks is odd");
+    }
     if (arrays.coef.some((b, j) => !(b >= arrays.lower[j] && b <= arrays.upper[j]))) refuse("a coefficient is outside its bounds");
     return file;
   }
@@ -410,6 +416,7 @@
   class Penalty {
     constructor(file, far) {
       Object.assign(this, { file, far, isCut: false }, file.arrays);
+      this.inTasks = new Set(this.tasks);
       this.norms = [...file.groups.values()].filter((members) => this.strengths[members[0]] > 0);
       this.inNorm = new Set(this.norms.flat());
     }
@@ -420,18 +427,46 @@
         const sorted = members.map((j) => Math.abs(this.coef[j])).sort((x, y) => y - x);
         members.forEach((j, k) => { sum = add(sum, times(exact(this.strengths[j]), exact(sorted[k]))); });
       }
-      return sum;
+      return this.tasks ? add(sum, this.charge()) : sum;
+    }
+    // ---- tasks that share a subspace: bounds on squared singular values of M, the largest first, by a nearly orthogonal W of the
+    // file. With B = M W, the sums of the sizes in the rows of B'B bound its eigenvalues (Gershgorin).
+    squares(M, which) {
+      const t = this.shares.length, all = Array.from({ length: t }, (_, k) => k), W = all.map((i) => all.map((k) => exact(this.turns[(which * t + i) * t + k])));
+      const total = (terms) => terms.reduce(add, ZERO), gram = (rows, i, k) => total(rows.map((row) => times(row[i], row[k])));
+      const lost = Math.max(...all.map((i) => upper(total(all.map((k) => size(minus(gram(W, i, k), i === k ? exact(1) : ZERO)))))));
+      if (!(lost < 0.5)) refuse("a matrix of the file is not nearly orthogonal");
+      const B = M.map((row) => all.map((k) => total(row.map((one, i) => times(one, W[i][k])))));
+      const sums = all.map((i) => upper(total(all.map((k) => size(gram(B, i, k))))));
+      return sums.map((x) => Math.max(0, (x / (1 - lost)) * (1 + 2 ** -50))).sort((x, y) => y - x);
+    }
+    matrix(entry) { // rows of the matrix of tasks, less their means if these cost nothing, and their sums
+      const t = this.shares.length, rows = Array.from({ length: this.tasks.length / t }, (_, i) => Array.from(this.tasks.slice(i * t, (i + 1) * t), entry));
+      const sums = rows.map((row) => row.reduce(add, ZERO)), share = squareOver(exact(1), t);
+      return { sums, rows: this.shared[3] ? rows.map((row, i) => row.map((one) => minus(one, times(sums[i], share)))) : rows };
+    }
+    charge() { // at least the penalty: any shares are allowed
+      const [c, eta] = this.shared, shares = Array.from(this.shares).sort((x, y) => y - x), { rows } = this.matrix((j) => exact(this.coef[j]));
+      return exact(this.squares(rows, 0).reduce((sum, x, k) => sum + x / (eta + shares[k]), 0) * c * (1 + (shares.length + 8) * 2 ** -52));
+    }
+    conjugateOfTasks(q) {
+      const [c, eta, h, isCentred] = this.shared, t = this.shares.length, { rows, sums } = this.matrix((j) => q[j]);
+      const own = this.squares(rows, 1).reduce((sum, x, k) => sum + (k < h ? 1 + eta : eta) * x, 0) / (4 * c);
+      const far = (i) => Math.max(...Array.from(this.tasks.slice(i * t, (i + 1) * t), (j) => this.far[j])); // what they have in common is free
+      const common = isCentred ? sums.reduce((sum, one, i) => sum + upper(size(one)) * far(i), 0) : 0;
+      this.isCut ||= isCentred === 1;
+      return exact((own + common) * (1 + (t + sums.length + 8) * 2 ** -52));
     }
     // At least the conjugate at q less `rest` of it, which is outside of dual balls of norms, and
     // what these columns can be worth. Competitors on free columns are cut off.
     conjugate(q) {
-      let [sum, rest, outside] = [ZERO, 0, 0];
+      let [sum, rest, outside] = [this.tasks ? this.conjugateOfTasks(q) : ZERO, 0, 0];
       const leave = (over, all, members) => {
         rest = Math.max(rest, Math.min(1, (1.001 * Math.max(0, over[0] + over[2]) + 2 ** -100 * all[0]) / all[0]));
         for (const j of members) outside += (Math.abs(q[j][0]) + q[j][2]) * this.far[j];
       };
       q.forEach((centre, j) => {
-        if (this.inNorm.has(j)) return;
+        if (this.inNorm.has(j) || this.inTasks.has(j)) return;
         const [bend, bow] = this.groups[j] < 0 ? [this.rho[j], this.l1[j]] : [0, 0];
         const isFree = bend === 0 && bow === 0, [low, high] = isFree ? this.cut(j, centre) : [this.lower[j], this.upper[j]];
         let [best, isOutside] = [null, false];
@@ -505,7 +540,8 @@
       `a convex loss of ${header.labels ? `${target}, ` : ""}${rules.slice(0, 5).join(", ")}${rules.length > 5 ? ", ..." : ""} with ${kinds.join(", or ")}${losses.length > 3 ? ` (${losses.length} losses)` : ""}, ` +
       `${file.stated.weights === "data" ? "weights of the data" : arrays.weight ? "weights of the file" : "equal weights"}; ` +
       `penalty: ridge on ${paying(arrays.rho)}, L1 on ${paying(arrays.l1)}, a sorted norm on ${file.groups.size} groups; constraints: ` +
-      `${arrays.c.length} inequalities, ${arrays.f.length} equalities, ${counted([...arrays.lower, ...arrays.upper], Number.isFinite)} bounds.`;
+      `${arrays.c.length} inequalities, ${arrays.f.length} equalities, ${counted([...arrays.lower, ...arrays.upper], Number.isFinite)} bounds` +
+      (arrays.tasks ? `; ${arrays.shared[2]} shared dimensions (c ${number(arrays.shared[0])}, eta ${number(arrays.shared[1])}) of ${arrays.tasks.length} coefficients${arrays.shared[3] ? ", less their means" : ""}.` : ".");
   }
   function stated({ columns, targets, source }, target) { // words of the file: it chooses the columns of a table, so a reader must see them
     const list = (all) => all.slice(0, 12).map((one) => JSON.stringify(String(one).slice(0, 100))).join(", ") + (all.length > 12 ? ", ..." : "");
