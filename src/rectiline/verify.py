@@ -431,6 +431,7 @@ class Checker:
         right = [0, 0, np.where(self.upper > 0, l1, -l1), rho]
         self.columns = Curve([(self.lower, zero, left), (zero, self.upper, right)], exact)
         self.u, self.tiny = self.columns.u, self.columns.tiny
+        self.turns = rational(arrays.get("turns", []))
         self.n = self.used = 0  # rows, and those that have a weight
         self.units: dict[
             int, Any
@@ -618,12 +619,13 @@ class Checker:
         With a nearly orthogonal matrix W of the file, ``B = M W``, the sums of the sizes in the
         rows of ``B'B`` bound its eigenvalues from above (Gershgorin), sorted ones the sorted ones.
         """
-        W = rational(self.arrays["turns"][k])
-        lost = abs(W.T @ W - rational(np.eye(len(W)))).sum(axis=0).max()
+        M, error, W = (A if self.exact else A.astype(float) for A in (M, error, self.turns[k]))
+        u, one = (sum(M.shape) + 8) * self.u, np.eye(len(W), dtype=int)
+        lost = (abs(W.T @ W - one) + u * abs(W).T @ abs(W)).sum(axis=0).max() * (1 + u)
         need(lost < 0.5, "a matrix of the file is not nearly orthogonal")
-        B, e = M @ W, error @ abs(W)
-        sizes = abs(B.T @ B) + abs(B).T @ e + e.T @ abs(B) + e.T @ e
-        return np.sort(sizes.sum(axis=0))[::-1] / (1 - lost)
+        B, e = M @ W, (error @ abs(W) + u * abs(M) @ abs(W)) * (1 + u) + self.tiny
+        sizes = abs(B.T @ B) + abs(B).T @ (u * abs(B) + e) + e.T @ abs(B) + e.T @ e
+        return rational(np.sort(sizes.sum(axis=0))[::-1] / (1 - lost) * (1 + u))
 
     def charge_of_tasks(self) -> Any:
         """Return at least ``c min_m sum_k s_k^2 / (eta + m_k)``, from the shares m of the file."""
