@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import io
 import math
+import warnings
 from pathlib import Path
 
 import numpy as np
 import pytest
+from random_problems import random_problem
 
 import rectiline as rl
 from certificates.forge import (
@@ -122,3 +124,16 @@ def test_the_verdict_says_which_problem_was_proved(tmp_path: Path) -> None:
     said = verify.sentence(verdict(header, arrays))
     assert "30 rows, 2 columns and an intercept" in said
     assert "slopes from -1 to 1" in said and "L1 on 2" in said and "none at all" not in said
+
+
+def test_a_fall_that_the_answer_is_far_along_is_proved_from_near_zero(tmp_path: Path) -> None:
+    """At 2^30 times the size of an answer of 8e22, rounding of a curved loss hides the fall."""
+    given = random_problem(777123, 12)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        solution = rl.solve(given.problem())
+    assert solution.status == "unbounded"
+    solution.save(tmp_path / "fit.rlcert", given.problem())
+    rows = np.vstack([given.X, given.linear]), np.append(given.y, 1.0)
+    (found,) = verify.check_all(tmp_path / "fit.rlcert", [rows])
+    assert found.kind == "unbounded" and found.objective < -1e9

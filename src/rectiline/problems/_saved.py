@@ -8,6 +8,7 @@ import json
 import os
 import zipfile
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -152,17 +153,24 @@ def save_proofs(
         file["checksums"] = checker.show_rows(shown, data.blocks())
     chosen = []
     for tries, some in zip(tried, checkers, strict=True):
-        verdicts = [one.verdict() for one in some]
-        best = (
-            0 if verdicts[0].gap * _LISTED_GAP_FACTOR < verdicts[-1].gap else -1
-        )  # the last has fewer slopes
-        header, arrays = tries[best]
+        found, (header, arrays) = _best(some, tries)
         if header["kind"] == "optimality":
-            found = verdicts[best]
             gap = float(_GAP_MARGIN * found.gap + found.rounding)  # blocks may be cut otherwise
             header |= {"claim": {"objective": found.objective.hex(), "gap": gap.hex()}}
         chosen.append((header, arrays))
     _write(path, file, chosen)
+
+
+def _best(checkers: Sequence[Any], tries: Sequence[Any]) -> tuple[Any, Any]:
+    """Return a verdict and its file: of the last, which has fewer slopes, if it proves as much."""
+    found = []
+    for one, parts in zip(checkers, tries, strict=True):
+        with suppress(_checker().Refused):
+            found.append((one.verdict(), parts))
+    if not found:
+        checkers[0].verdict()  # says why
+    first, last = found[0], found[-1]
+    return first if first[0].gap * _LISTED_GAP_FACTOR < last[0].gap else last
 
 
 def _plain(label: Any) -> Any:
@@ -194,8 +202,13 @@ def _tries(one: Statement, data: ProvedData) -> list[tuple[dict[str, Any], dict[
     weights, own = _weights(one, data)
     header, arrays = header | more_header | weights, arrays | more_arrays | own
     if one.kind == "unbounded":
-        arrays |= {"coef": solution.coef, "direction": solution.direction}
-        return [(header | {"claim": {}}, arrays)]
+        # The proof is far from where the direction starts: from an answer that is far itself,
+        # rounding may hide the fall.
+        zero = np.clip(np.zeros(solution.coef.size), rows.lower, rows.upper)
+        return [
+            (header | {"claim": {}}, arrays | {"coef": start, "direction": solution.direction})
+            for start in (solution.coef, zero)
+        ]
     dual = solution.dual
     answer = np.append(solution.coef, [solution.intercept] * free)
     arrays |= {"coef": answer, "split_coef": answer}
