@@ -28,7 +28,7 @@ import json
 import math
 import sys
 import zipfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from fractions import Fraction
 from typing import Any, NamedTuple
@@ -925,6 +925,19 @@ def table(path: str | None, header: dict[str, Any], weight: str | None) -> Itera
     yield X, y, column(weight) if weight else None
 
 
+def tell(path: Any, rows: Callable[[Any], Any], target: str | None, exact: bool = False) -> int:
+    """Print what a file proves about the data, which `rows` opens; 1 if it is refused, else 0."""
+    try:
+        header = read(path)[0]
+        header |= {"targets": [target]} if target else {}
+        found = check_all(path, rows(header), exact)
+    except Refused as error:
+        print(f"The claim does not hold: {error}.")
+        return 1
+    print(*map(sentence, found), *stated(header), sep="\n")
+    return 0
+
+
 def main(argv: list[str] | None = None) -> int:
     """Run the command; 0: the claim holds, 1: it does not, 2: it could not be checked."""
     parser = argparse.ArgumentParser(prog="rectiline.verify", description="Check a certificate.")
@@ -934,19 +947,15 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--weight", help="name of the column of weights")
     parser.add_argument("--exact", action="store_true", help="rational arithmetic (small data)")
     given = parser.parse_args(argv)
+
+    def rows(header: Any) -> Iterator[Any]:
+        return table(given.data, header, given.weight)
+
     try:
-        header = read(given.certificate)[0]
-        header |= {"targets": [given.target]} if given.target else {}
-        rows = table(given.data, header, given.weight)
-        found = check_all(given.certificate, rows, given.exact)
-        print(*map(sentence, found), *stated(header), sep="\n")
-    except Refused as error:
-        print(f"The claim does not hold: {error}.")
-        return 1
+        return tell(given.certificate, rows, given.target, given.exact)
     except (OSError, KeyError, ValueError, TypeError) as error:
         print(f"Could not check: {error}.")
         return 2
-    return 0
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -190,22 +190,15 @@ def verify(
         raise ValueError(f"{claim}: there is no such file.")
     if claim.suffix == ".json":
         return _verify_model(claim, data)
-    try:
-        header, arrays = checker.read(claim)
-        header |= {"targets": [target]} if target else {}
-        blocks: Iterable[Any] = ()
-        if any(one.kind != "infeasible" for one in checker.problems(header, arrays)):
-            if data is None:
-                raise ValueError("the data are needed: rectiline verify CERTIFICATE DATA.")
-            named = (header.get("targets") or ["y"])[0]
-            asked = Asked(named, weight, missing=missing, separator=separator, encoding=encoding)
-            blocks = read_blocks(data, asked, header["columns"])
-        found = checker.check_all(claim, blocks, exact)
-    except checker.Refused as error:
-        print(f"The claim does not hold: {error}.")
-        return 1
-    print(*map(checker.sentence, found), *checker.stated(header), sep="\n")
-    return 0
+
+    def rows(header: dict[str, Any]) -> Iterator[Any]:
+        if data is None:
+            raise ValueError("the data are needed: rectiline verify CERTIFICATE DATA.")
+        named = (header.get("targets") or ["y"])[0]
+        asked = Asked(named, weight, missing=missing, separator=separator, encoding=encoding)
+        yield from read_blocks(data, asked, header["columns"])
+
+    return checker.tell(claim, rows, target, exact)
 
 
 def _verify_model(path: Path, data: Path | None) -> int:
