@@ -658,23 +658,20 @@ class Checker:
         ridge, l1, norms = (self.rho > 0).sum(), (self.l1 > 0).sum(), sum(map(len, self.groups))
         bounded = ((arrays["lower"] > -INF) | (arrays["upper"] < INF)).sum()
         slopes = [f"slopes from {float(one.low):g} to {float(one.high):g}" for one in self.losses]
-        free = int(arrays["columns"][0, -1] >= 0)
-        columns = f"{d - free} columns" + " and an intercept" * free
-        if len(copies) > 1:
-            columns = f"{d} columns, every row {len(copies)} times"
+        free = int((np.unique(arrays["columns"][:, -1]) >= 0).sum())
+        rows = f"{self.n} rows" + f" ({self.used} with a weight)" * (self.used < self.n)
+        rows += f", {d - free} columns"
+        rows += f" and {'an' if free == 1 else free} intercept" * (free > 0)
+        rows += f", every row {len(copies)} times" * (len(copies) > 1)
         target = f"target {listed(np.unique(copies[:, 1]) + 1)}"
         bases = [target if copies[:, 1].max() >= 0 else "0"]
         if labels is not None:
             bases = [f"{target}, {label!r}: {o:g}" for label, o in zip(labels, shifts)]
-        of = [
-            f"{o} {'-' if p < 0 else '+'} z times {w:g}" for o, p, w in zip(bases, signs, factors)
-        ]
-        whose = "weights of the data" if self.is_by_data else "weights of the file"
+        of = [f"{o} {'-+'[int(p > 0)]} z times {w:g}" for o, p, w in zip(bases, signs, factors)]
         is_equal = not self.is_by_data and (arrays["weight"] == 1).all()
+        whose = f"weights of the {'data' if self.is_by_data else 'file'}"
         parts = [
-            f"{self.n} rows"
-            + f" ({self.used} with a weight)" * (self.used < self.n)
-            + f", {columns}",
+            rows,
             f"loss of {listed(of)} with {listed(slopes, 3)}",
             f"ridge on {ridge}, L1 on {l1}, sorted norms on {norms}",
             f"bounds on {bounded}, {arrays['c'].size + arrays['f'].size} linear constraints",

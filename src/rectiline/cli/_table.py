@@ -175,15 +175,11 @@ def _of_arrow(path: Path, table: pa.Table, asked: Asked, names: Sequence[str] | 
     for one in set(_text_columns(asked, names)) & set(table.column_names):
         place = table.column_names.index(one)
         table = table.set_column(place, one, table.column(one).cast(pa.string()))
-    if names is None:
-        for one in chosen:
-            _refuse_identifiers(path, one, table, asked)
     read = [one for one in dict.fromkeys([*chosen, *apart[:2]]) if one is not None]
     used = _complete(path, table.select(read), asked.missing)
     table = table if used.all() else table.filter(pa.array(used))
     X = table.select(chosen)
-    if names is None:
-        names = TableEncoder.learn(X, categorical="onehot").names.tolist()
+    names = _names(path, X, asked) if names is None else names
     y, weight = (None if one is None else _vector(table, one) for one in apart[:2])
     if weight is not None and weight.dtype == object:
         raise ValueError(
@@ -198,17 +194,18 @@ def _vector(table: pa.Table, name: str) -> Any:
     return values if values.dtype == object else values.astype(np.float64)
 
 
-def _refuse_identifiers(path: Path, name: str, table: pa.Table, asked: Asked) -> None:
-    """Refuse a text column with very many levels, unless it is named as categorical."""
-    values = _vector(table, name)
-    if values.dtype != object or name in asked.categorical:
-        return
-    levels = sorted({value for value in values.tolist() if value is not None})
-    if len(levels) > _LEVELS_WITHOUT_QUESTION:
-        raise ValueError(
-            f"{path}: column {name!r} holds {len(levels)} different texts, such as {levels[0]!r}; "
-            f"leave it out (--drop {name}) or take each as a level (--categorical {name})."
-        )
+def _names(path: Path, X: pa.Table, asked: Asked) -> list[str]:
+    """Return the columns of X; one of very many levels has to be named as categorical."""
+    encoder = TableEncoder.learn(X, categorical="onehot")
+    for one in encoder.columns:
+        levels: Any = () if one.levels is None else one.levels
+        if len(levels) > _LEVELS_WITHOUT_QUESTION and one.name not in asked.categorical:
+            raise ValueError(
+                f"{path}: column {one.name!r} holds {len(levels)} different texts, such as "
+                f"{str(levels[0])!r}; leave it out (--drop {one.name}) or take each as a level "
+                f"(--categorical {one.name})."
+            )
+    return [str(name) for name in encoder.names]
 
 
 def _complete(path: Path, table: pa.Table, missing: str) -> Mask:
