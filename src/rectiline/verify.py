@@ -254,9 +254,8 @@ def check_terms(stated: dict[str, Any], n: int, labels: Any, arrays: dict[str, A
     count, by_copy = len(stated["losses"]), copies[copies[:, 0] >= 0, 0]
     used = np.append(by_copy, arrays.get("loss_index", []))
     need(0 < count <= LOSSES and used.max() < count, "there is no such loss")
-    is_told = (
-        np.unique(used).size == count if by_copy.size == len(copies) else "loss_index" in arrays
-    )
+    is_by_index = by_copy.size < len(copies)
+    is_told = "loss_index" in arrays if is_by_index else np.unique(used).size == count
     need(is_told, "a loss has no rows")
     need(columns.max() < groups.size and columns[:, :-1].min(initial=0) >= 0, "columns are odd")
     for one in columns:  # no feature is left out, none takes the place of another
@@ -382,13 +381,11 @@ def combined(arrays: dict[str, Any]) -> tuple[Any, Any]:
 
 
 def far_along(arrays: dict[str, Any]) -> dict[str, Any]:
-    """Return the arrays of a point far along a direction, without slopes and multipliers."""
+    """Return the arrays of a point far along a direction, without slopes."""
     b, d = arrays["coef"], arrays["direction"]
     far = b + FAR * max(1.0, abs(b).max()) / max(abs(d).max(), TINY) * d
     none = np.zeros(0, dtype=np.int64)
-    multipliers = {"inequality": 0 * arrays["c"], "equality": 0 * arrays["f"]}
-    point = {"coef": far, "split_coef": far, "slopes": none, "slope_rows": none}
-    return arrays | multipliers | point
+    return arrays | {"coef": far, "split_coef": far, "slopes": none, "slope_rows": none}
 
 
 class Checker:
@@ -624,7 +621,7 @@ class Checker:
         lost = (abs(W.T @ W - one) + u * abs(W).T @ abs(W)).sum(axis=0).max() * (1 + u)
         need(lost < 0.5, "a matrix of the file is not nearly orthogonal")
         B, e = M @ W, (error @ abs(W) + u * abs(M) @ abs(W)) * (1 + u) + self.tiny
-        sizes = abs(B.T @ B) + abs(B).T @ (u * abs(B) + e) + e.T @ abs(B) + e.T @ e
+        sizes = abs(B.T @ B) + abs(B).T @ (u * abs(B) + e) + e.T @ abs(B) + e.T @ e + self.tiny
         return rational(np.sort(sizes.sum(axis=0))[::-1] / (1 - lost) * (1 + u))
 
     def charge_of_tasks(self) -> Any:
@@ -641,12 +638,10 @@ class Checker:
         U, Q, E = rational(self.coef[j]), q[j], error[j]
         inner, lost = (Q * U).sum(), (E * abs(U)).sum()
         if is_centred:  # what tasks have in common is free: it needs sums of zero
-            left, far = abs(Q.sum(axis=1)) + E.sum(axis=1), rational(self.far[j].max(axis=1))
-            lost += left @ far
-            Q, E = (
-                A - sign * (A.sum(axis=1) / Fraction(len(j[0])))[:, None]
-                for A, sign in ((Q, 1), (E, -1))
-            )
+            common, missed = Q.sum(axis=1), E.sum(axis=1)
+            lost += (abs(common) + missed) @ rational(self.far[j].max(axis=1))
+            share = Fraction(1, j.shape[1])
+            Q, E = Q - share * common[:, None], E + share * missed[:, None]
         squares = self.squares(Q, E, 1)
         dual = (eta * squares.sum() + squares[: int(h)].sum()) / (4 * c)
         return self.charge_of_tasks() + dual - inner + lost

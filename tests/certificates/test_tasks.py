@@ -130,3 +130,20 @@ def test_random_tasks_and_lies_about_them(seed: int) -> None:
         write(file, header, arrays)
         with pytest.raises(verify.Refused):
             verify.check(file, one.blocks)
+
+
+@pytest.mark.filterwarnings("ignore::rectiline.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("exact", [False, True])
+def test_squares_that_underflow_hide_nothing(tmp_path: Path, exact: bool) -> None:
+    """Squares of 1e-170 are zero in doubles, but not when they are divided by a tiny strength."""
+    one, y = np.ones((2, 1)), np.array([[1e-170, 1e-170], [1e-170, 1e-170]])
+    model = MultiTaskRegressor("squared_error", fit_intercept=False)
+    header, arrays = flat(*verify.read(saved(tmp_path, model, one, y)))
+    arrays["shared"][0] = 2.0**-1060
+    arrays["coef"][:] = arrays["split_coef"][:] = 0.0
+    arrays["slopes"][:] = -1e-170
+    header["claim"] = {"objective": (0.0).hex(), "gap": (2.0**-1040).hex()}
+    file = io.BytesIO()
+    write(file, header, arrays)
+    with pytest.raises(verify.Refused):
+        verify.check(file, [(one, y)], exact)

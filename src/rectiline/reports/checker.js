@@ -447,7 +447,7 @@
     }
     charge() { // at least the penalty: any shares are allowed
       const [c, eta] = this.shared, shares = Array.from(this.shares).sort((x, y) => y - x), { rows } = this.matrix((j) => exact(this.coef[j]));
-      return exact(this.squares(rows, 0).reduce((sum, x, k) => sum + x / (eta + shares[k]), 0) * c * (1 + (shares.length + 8) * 2 ** -52));
+      return exact(this.squares(rows, 0).reduce((sum, x, k) => sum + x / (eta + shares[k]), 0) * c * (1 + (shares.length + 8) * 2 ** -52) + 2 ** -1000);
     }
     conjugateOfTasks(q) {
       const [c, eta, h, isCentred] = this.shared, t = this.shares.length, { rows, sums } = this.matrix((j) => q[j]);
@@ -455,7 +455,7 @@
       const far = (i) => Math.max(...Array.from(this.tasks.slice(i * t, (i + 1) * t), (j) => this.far[j])); // what they have in common is free
       const common = isCentred ? sums.reduce((sum, one, i) => sum + upper(size(one)) * far(i), 0) : 0;
       this.isCut ||= isCentred === 1;
-      return exact((own + common) * (1 + (t + sums.length + 8) * 2 ** -52));
+      return exact((own + common) * (1 + (t + sums.length + 8) * 2 ** -52) + 2 ** -1000);
     }
     // At least the conjugate at q less `rest` of it, which is outside of dual balls of norms, and
     // what these columns can be worth. Competitors on free columns are cut off.
