@@ -109,8 +109,10 @@ def test_the_page_of_tasks_shows_each_task_and_one_proof(name: str, tmp_path: Pa
         assert proof.primal == pytest.approx(problem.objective(model.coef_.T, model.intercept_))
     with pytest.raises(ValueError, match="verify needs the data of the fit"):
         model.verify(X.iloc[:100], Y.iloc[:100] > 140, tasks=TASKS[:100])
-    with pytest.raises(TypeError, match="cannot hold the tasks"):
-        model.save_certificate(tmp_path / "fit.rlcert", data, target, **given)
+    model.save_certificate(tmp_path / "fit.rlcert", data, target, **given)
+    blocks = list(zip(data, target, strict=True)) if name == "listed" else [(data, target)]
+    (found,) = rl.verify.check_all(tmp_path / "fit.rlcert", blocks)
+    assert found.gap < 2e-6 * found.objective
 
 
 def test_the_page_names_the_parameters_and_the_target(tmp_path: Path) -> None:
