@@ -667,7 +667,7 @@ class Checker:
         whose = f"weights of the {'data' if self.is_by_data else 'file'}"
         parts = [
             rows,
-            f"loss of {listed(of)} with {listed(slopes, 3)}",
+            f"loss of {listed(of)} (z is the prediction) with {listed(slopes, 3)}",
             f"ridge on {ridge}, L1 on {l1}, sorted norms on {norms}",
             f"bounds on {bounded}, {arrays['c'].size + arrays['f'].size} linear constraints",
             "equal weights" if is_equal else whose,

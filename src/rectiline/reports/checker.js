@@ -537,7 +537,7 @@
       `The objective ${found.objective.toPrecision(10)} is at most ${found.gap.toPrecision(3)} above the optimum`;
     return proved + (found.radius < Infinity ? ` among coefficients up to ${found.radius} sizes` : "") +
       `. Problem: ${several(n, "row")}${found.used < n ? ` (${found.used} with a weight)` : ""}, ${count > 1 ? `${several(d, "column")}, every row ${count} times` : `${several(d - free, "column")}${free ? " and an intercept" : ""}`}; ` +
-      `a convex loss of ${header.labels ? `${target}, ` : ""}${rules.slice(0, 5).join(", ")}${rules.length > 5 ? ", ..." : ""} with ${kinds.join(", or ")}${losses.length > 3 ? ` (${losses.length} losses)` : ""}, ` +
+      `a convex loss of ${header.labels ? `${target}, ` : ""}${rules.slice(0, 5).join(", ")}${rules.length > 5 ? ", ..." : ""} (z is the prediction) with ${kinds.join(", or ")}${losses.length > 3 ? ` (${losses.length} losses)` : ""}, ` +
       `${file.stated.weights === "data" ? "weights of the data" : arrays.weight ? "weights of the file" : "equal weights"}; ` +
       `penalty: ridge on ${paying(arrays.rho)}, L1 on ${paying(arrays.l1)}, a sorted norm on ${file.groups.size} groups; constraints: ` +
       `${arrays.c.length} inequalities, ${arrays.f.length} equalities, ${counted([...arrays.lower, ...arrays.upper], Number.isFinite)} bounds` +
