@@ -2,6 +2,7 @@
 
 #include "rectiline/design/products.hpp"
 #include "rectiline/rows/packed_curve.hpp"
+#include "rectiline/support/compensated.hpp"
 #include "rectiline/support/threads.hpp"
 
 #include <cassert>
@@ -271,6 +272,38 @@ void NewtonRows::dual(std::span<double> g) const {
     assert(std::ssize(g) == rows_.n);
     over_each_row(rows_.n,
                   [&](std::int64_t i) { g[i] = rows_.direction[i] * rows_.weight[i] * s_[i]; });
+}
+
+void NewtonRows::balance(std::span<double> g) const {
+    assert(std::ssize(g) == rows_.n);
+    list_free();
+    const auto exact_sum = [&] {
+        CompensatedLanes sum;
+        sum.add(g.data(), rows_.n);
+        return sum.value();
+    };
+    const double excess = exact_sum();
+    // Range of the slope of row i in its prediction, towards which an excess is taken off.
+    const auto room = [&](std::int64_t i) {
+        const Curve& f = rows_.curve(i);
+        const double s = rows_.direction[i] * g[i] / rows_.weight[i];
+        const bool down = (excess > 0) == (rows_.direction[i] > 0);
+        return rows_.weight[i] * std::max(down ? s - f.lowest_slope() : f.highest_slope() - s, 0.0);
+    };
+    double total = 0, most = 0;
+    std::int64_t best = -1;
+    for (const std::int64_t i : free_) {
+        const double r = room(i);
+        if (!std::isfinite(r)) return;  // without ends there are better ways
+        total += r;
+        if (r > most) most = r, best = i;
+    }
+    if (!(std::fabs(excess) < 0.5 * total)) return;
+    const double share = excess / total;
+    for (const std::int64_t i : free_)
+        g[i] -= share * room(i);
+    // What rounding leaves goes to the row with the most room, which is not used up.
+    g[best] -= exact_sum();
 }
 
 }  // namespace rectiline::newton

@@ -235,6 +235,11 @@ PathStep NewtonPath::move(double strength, double target, std::int64_t max_steps
     }
 }
 
+void NewtonPath::dual(std::span<double> g) const {
+    rows_.dual(g);
+    if (terms_.order() > terms_.d) rows_.balance(g);
+}
+
 void NewtonPath::coefficients(std::span<double> user) {
     polish(user_);
     terms_.expand(user_, user);

@@ -31,16 +31,19 @@ double objective(const Matrix& X, const RowFunctions& rows, const Terms& terms, 
     return sum;
 }
 
-void check_multipliers(const NewtonPath& path, const RowFunctions& rows) {
+void check_multipliers(const NewtonPath& path, const RowFunctions& rows, bool has_room) {
     std::vector<double> g(static_cast<std::size_t>(n));
     path.dual(g);
+    double sum = 0, size = 0;
     for (std::int64_t i = 0; i < n; ++i) {
         const Curve& f = rows.curve(i);
         const double s = rows.weight[i] > 0 ? rows.direction[i] * g[i] / rows.weight[i] : 0.0;
         CHECK(rows.weight[i] > 0 || g[i] == 0.0);
         if (rows.weight[i] > 0)
             CHECK(s >= f.lowest_slope() - 1e-12 && s <= f.highest_slope() + 1e-12);
+        sum += g[i], size += std::fabs(g[i]);
     }
+    if (has_room) CHECK_NEAR(sum, 0.0, 1e-12 * size);
 }
 
 void check_path(const Curve& curve, bool smooth, bool ridge) {
@@ -71,7 +74,7 @@ void check_path(const Curve& curve, bool smooth, bool ridge) {
                 moved[j] = b[j] + samples::uniform(random, -size, size);
             CHECK(objective(X, rows, terms, strength, moved) >= best * (1 - 2 * target));
         }
-        check_multipliers(path, rows);
+        check_multipliers(path, rows, std::isfinite(curve.highest_slope() - curve.lowest_slope()));
         NewtonPath fresh(fresh_set, terms.view, 1.0);  // straight to this strength
         fresh.place(zero, no_slopes);
         CHECK(fresh.move(strength, target, 500, never).relative_gap <= target);

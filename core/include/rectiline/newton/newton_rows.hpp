@@ -69,6 +69,8 @@ class NewtonRows {
     void add_free_product(std::span<const double> b, std::span<double> q) const;
 
     void dual(std::span<double> g) const;  // slopes in the predictions
+    // Moves entries of g that belong to J, within their ranges, until g sums to zero.
+    void balance(std::span<double> g) const;
     const std::vector<double>& arguments() const { return t_; }
     // Distance of each t to its nearest knot; infinite for rows of zero weight.
     void slack(std::span<double> out) const;

@@ -87,7 +87,8 @@ class NewtonPath : public NewtonLoop {
     PathStep move(double strength, double target, std::int64_t max_steps, Interrupt& interrupt);
     // With columns on the kinks that they have reached.
     void coefficients(std::span<double> user);
-    void dual(std::span<double> g) const { rows_.dual(g); }  // slopes in the predictions
+    // Slopes in the predictions, which sum to zero if possible.
+    void dual(std::span<double> g) const;
 
   private:
     struct Gaps {
