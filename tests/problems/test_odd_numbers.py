@@ -62,12 +62,12 @@ def test_cases_of_the_fuzzer(case):
 
 # Later ones: entries that HiGHS refuses, rows whose products overflow, a linear program or levels
 # of constraints that are not finite, scores of strengths that were not reached, widths of a master
-# and reduced costs that overflow.
+# and reduced costs that overflow, proximal steps that do, knots that are one beside the targets.
 @pytest.mark.parametrize(
     ("seed", "case"),
     [
         *((1, 157), (1, 422), (1, 612), (1, 669), (2, 53), (2, 66), (2, 345), (3, 207)),
-        *((80113, 888), (80113, 3217)),
+        *((80113, 888), (80113, 3217), (8811, 252), (8812, 1966), (8812, 2936)),
     ],
 )
 def test_later_cases_of_the_fuzzer(seed, case):
@@ -75,3 +75,22 @@ def test_later_cases_of_the_fuzzer(seed, case):
         warnings.simplefilter("ignore", ConvergenceWarning)
         warnings.filterwarnings("ignore", "QuantileRegressor: the penalty of the default")
         one_case(np.random.default_rng([seed, case]))
+
+
+# The charge of the penalty vanishes beside such coefficients, and no step in its units is finite.
+@pytest.mark.parametrize(
+    ("loss", "penalty", "target"),
+    [
+        (rl.losses.Expectile(0.8), rl.penalties.Slope([1.0, 0.5]), 1e100),
+        (rl.losses.Expectile(0.8), rl.penalties.GroupLinf(1.0, [0, 1]), 1e130),
+        (rl.losses.Huber(), rl.penalties.GroupLinf(1.0, [0, 1]), 1e171),
+    ],
+)
+def test_penalties_that_vanish_beside_the_coefficients(loss, penalty, target):
+    rng = np.random.default_rng(0)
+    data = rng.normal(size=(16, 2))
+    y = data[:, 0] + rng.normal(size=16)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        found = rl.solve(rl.Problem(1e71 * data, target * y, loss, penalty), time_limit=3)
+    assert np.isfinite(found.objective)

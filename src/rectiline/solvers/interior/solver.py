@@ -279,14 +279,16 @@ def rounded(method: Method, pair: FormPoint, allowed: float) -> tuple[FormPoint 
 
 
 def _proximal_step(program: UnitProgram, coef: Vector, q: Vector, share: float) -> Vector:
-    """Return the proximal step of the penalty along q, within the bounds."""
+    """Return the proximal step of the penalty along q, within the bounds; coef if there is none."""
     problem, columns = program.form.problem, program.form.columns
     lower, upper = columns.lower, columns.upper
     if not problem.is_separable:
         assert problem.penalty is not None
         step = share * float(np.abs(coef).max()) / max(float(np.abs(q).max()), 1e-300)
+        if not 0.0 < step < np.inf:  # nothing is charged, or too little for float64
+            return coef
         moved = np.clip(coef + step * q, lower, upper)  # bounds bear what pulls against them
-        return np.clip(problem.penalty.prox(moved, step) if step > 0 else coef, lower, upper)
+        return np.clip(problem.penalty.prox(moved, step), lower, upper)
     unit = program.scales.column[: q.size]
     top = share * float(np.abs(coef / unit).max())
     steps = np.divide(top * unit, columns.l1, out=np.zeros(q.size), where=columns.l1 > 0)
