@@ -179,6 +179,16 @@ def test_best_intercept_of_an_interval():
     assert best_intercept(rl.losses.SquaredError(), np.array([1.0, 2, 6]), np.ones(3)) == 3.0
 
 
+@pytest.mark.parametrize("width", [1e-10, 1e-17, 1e-40])
+def test_best_intercept_where_knots_round_to_the_same_number(width):
+    y = np.array([0.1, 0.3, 0.5652021, 0.69513746, 0.8])
+    for loss in (rl.losses.Huber(width), rl.losses.EpsilonInsensitive(width)):
+        assert best_intercept(loss, y, np.ones(5)) == pytest.approx(np.median(y), abs=2 * width)
+        assert best_intercept(loss, y[:2], np.array([1.0, 1e-3])) == pytest.approx(y[0], rel=1e-9)
+    strengths = rl.paths.default_strengths(rl.Problem(X, Y, rl.losses.Huber(width), Ridge(1.0)))
+    assert np.isfinite(strengths).all()
+
+
 def test_a_callback_that_stops_ends_the_path():
     problem = rl.Problem(X, Y, rl.losses.Huber(), Ridge(1.0))
     heard = []

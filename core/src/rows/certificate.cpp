@@ -68,9 +68,10 @@ RECTILINE_MULTIVERSION void find_ranges(const Curves& curves, const RowFunctions
         const double turn = rows.direction[i], t = rows.argument(i, z);
         const double reach = size + size_of(rows.offset[i]);
         double a = f.slope_at(t), b = a;
-        for (int k = 0; k < f.last_piece(); ++k) {
-            const bool on = is_on(t, f.pieces[k].to, reach);
-            a = on ? f.pieces[k].last_slope : a, b = on ? f.pieces[k + 1].first_slope : b;
+        // Of several knots at once, the first tells the slope before and the last the one after.
+        for (int k = 0, back = f.last_piece() - 1; back >= 0; ++k, --back) {
+            a = is_on(t, f.pieces[back].to, reach) ? f.pieces[back].last_slope : a;
+            b = is_on(t, f.pieces[k].to, reach) ? f.pieces[k + 1].first_slope : b;
         }
         const double w = rows.weight[i];
         low[i] = w * (turn > 0 ? a : -b);

@@ -39,9 +39,25 @@ void check_bends(const RowFunctions& rows) {
     }
 }
 
+// Knots so close that one prediction is at both: the slopes reach from the first to the last.
+void check_close_knots() {
+    for (const double width : {1e-17, 1e-40}) {
+        const samples::OwnedCurve huber{
+            "narrow huber",  {-width, width}, {0.5 * width * width, 0.5 * width * width},
+            {-width, width}, {-width, width}, {0, 1, 0}};
+        samples::OwnedRows rows(huber.view(), 1, 1);
+        rows.weight[0] = 1.0, rows.direction[0] = -1.0, rows.offset[0] = 0.3;
+        double low = 0, high = 0;
+        slope_ranges(rows.view(), 0.3, {&low, 1}, {&high, 1});
+        CHECK_NEAR(low / width, -1.0, 1e-14);
+        CHECK_NEAR(high / width, 1.0, 1e-14);
+    }
+}
+
 }  // namespace
 
 int main() {
+    check_close_knots();
     std::uint64_t seed = 1;
     for (const samples::OwnedCurve& owned : samples::curves()) {
         const int before = check::failures;

@@ -36,7 +36,7 @@ struct Balance {
 Balance balance_dual(const RowFunctions& rows, std::span<double> g);
 
 // The left and the right derivative of each row's cost at the prediction z of every row. An
-// argument within rounding of a knot is at the knot: predictions that come from knots are found
+// argument within rounding of knots is at all of them: predictions that come from knots are found
 // there again.
 void slope_ranges(const RowFunctions& rows, double z, std::span<double> low,
                   std::span<double> high);
