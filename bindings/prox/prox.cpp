@@ -91,15 +91,19 @@ void set_separable(Method& self, const Design& X, VectorIn l1, VectorIn lower, V
                 std::make_unique<SeparableProx>(vector_of(l1), vector_of(lower), vector_of(upper)));
 }
 
-std::pair<std::int64_t, double> advance(Method& self, VectorOut dual, VectorOut b, double b0,
-                                        double step, double room, double tolerance,
-                                        std::int64_t most, double seconds) {
+std::tuple<std::int64_t, double, bool> advance(Method& self, VectorOut dual, VectorOut b, double b0,
+                                               double step, double room, double tolerance,
+                                               std::int64_t most, double seconds) {
     const auto units = checked(dual, self.n_units(), "dual");
     const auto coef = checked(b, self.n_columns(), "b");
+    bool stopped = false;
     const std::int64_t taken = run_interruptibly(seconds, [&](auto& interrupt) {
-        return self.advance(units, coef, b0, {step, room, tolerance, most}, interrupt);
+        const std::int64_t steps =
+            self.advance(units, coef, b0, {step, room, tolerance, most}, interrupt);
+        stopped = interrupt.stopped();
+        return steps;
     });
-    return {taken, b0};
+    return {taken, b0, stopped};
 }
 
 }  // namespace
@@ -119,7 +123,8 @@ void bind_prox(nb::module_& m) {
         .def("set_groups", &set_groups, "X"_a, "columns"_a, "starts"_a, "strength"_a, "l1"_a)
         .def("set_separable", &set_separable, "X"_a, "l1"_a, "lower"_a, "upper"_a)
         .def("advance", &advance, "dual"_a, "b"_a, "b0"_a, "step"_a, "room"_a, "tolerance"_a,
-             "most"_a, "seconds"_a, "One outer step, in place on dual and b: (Newton steps, b0)")
+             "most"_a, "seconds"_a,
+             "One outer step, in place on dual and b: (Newton steps, b0, stopped)")
         .def_prop_ro("work", &ProximalMultipliers::work,
                      "Products of all Newton steps so far, about");
 }

@@ -17,9 +17,11 @@ from rectiline.backends import Design
 from rectiline.exceptions import ConvergenceWarning
 from rectiline.paths import largest_strength, path
 from rectiline.problems import DualPoint
+from rectiline.problems.forms import CompositeForm
 from rectiline.problems.proof._balance import balance_free_columns
 from rectiline.solvers import Newton
-from rectiline.solvers._base import Step
+from rectiline.solvers._base import Budget, Step
+from rectiline.solvers.generation._curved import start_curved
 from rectiline.solvers.generation._programs import LinearProgram
 from rectiline.solvers.multitask._blocks import in_threads
 
@@ -268,6 +270,21 @@ def test_an_interrupt_carries_the_best_answer():
     assert (
         found.status == "stopped" and found.coef.any() and "solution" in stopped.value.__notes__[0]
     )
+
+
+@pytest.mark.parametrize(("seconds", "moves"), [(np.inf, True), (1e-3, False)])
+def test_a_newton_step_on_the_working_set_is_not_begun_without_the_time_for_it(seconds, moves):
+    # Hundreds of clusters, each with a dense vector over thousands of rows.
+    n, d = 4000, 400
+    X = RNG.normal(size=(n, d))
+    groups = rl.penalties.GroupLinf(1e-3, np.arange(d) // 5)
+    problem = rl.Problem(X, X[:, 0] + RNG.normal(size=n), rl.losses.Huber(), groups)
+    master = start_curved(CompositeForm.apply(problem), None, d, every_column=True).master
+    master.outer(Budget(1, np.inf, 0.0))  # from zero, where there are no clusters
+    coef, dual, work = master.coef.copy(), master.dual.copy(), master.work
+    master.outer(Budget(1, np.inf, 0.0, clock=Counting(10**9, seconds)))
+    assert (master.work > work + 100 * n * d) == moves != master.stopped  # products
+    assert np.array_equal(master.coef, coef) == np.array_equal(master.dual, dual) != moves
 
 
 @pytest.mark.parametrize("kind", ["gram", "kernel"])

@@ -21,10 +21,8 @@ constexpr double kPerEntryOfProduct = 11;  // multiply-adds of a library in the 
 // Below this order the matrix of sparse rows is cheaper: census_kdd, 503 columns, takes 0.25 s with
 // the matrix and 0.74 s with products; mnist, 784 columns, a quarter of the time with products.
 constexpr std::int64_t kLeastOrderForProducts = 600;
-constexpr double kMostFilled = 0.5;       // share of a row
-constexpr double kBetweenPolls = 3e8;     // multiply-adds of a library
-constexpr std::int64_t kLeastSlice = 32;  // columns at once that a library needs to be fast
-constexpr std::int64_t kPerEntry = 40;    // multiply-adds in the time of copying an entry
+constexpr double kMostFilled = 0.5;     // share of a row
+constexpr std::int64_t kPerEntry = 40;  // multiply-adds in the time of copying an entry
 
 double largest(std::span<const double> v) {
     double most = 0;
@@ -149,20 +147,6 @@ bool NewtonSystem::set_rows(const Parts& parts, Interrupt& interrupt) {
     return !interrupt.stopped();
 }
 
-// kernel_ = scaled_ scaled_', in slices of columns between which it can be interrupted.
-bool NewtonSystem::set_kernel(std::int64_t n, std::int64_t p, Interrupt& interrupt) {
-    const double columns = kBetweenPolls / (0.5 * static_cast<double>(n) * static_cast<double>(n));
-    const std::int64_t slice =
-        std::max<std::int64_t>(kLeastSlice, static_cast<std::int64_t>(std::min(columns, 1e9)));
-    kernel_.resize(n * n);
-    for (std::int64_t first = 0; first < p; first += slice) {
-        const std::int64_t depth = std::min(slice, p - first);
-        if (interrupt.poll_ahead(n * n * depth / 2)) return false;
-        square_of_rows(scaled_.data() + first, n, depth, p, kernel_.data(), first > 0);
-    }
-    return true;
-}
-
 bool NewtonSystem::by_rows(const Parts& parts, std::span<const double> v, std::span<double> x,
                            Interrupt& interrupt) {
     const std::int64_t p = parts.terms.order();
@@ -184,7 +168,9 @@ bool NewtonSystem::by_rows(const Parts& parts, std::span<const double> v, std::s
     for (std::int64_t k = 0; k < n && !interrupt.poll(kPerEntry * p); ++k)
         for (std::int64_t j = 0; j < p; ++j)
             scaled_[k * p + j] = P_[k * p + j] * base_[j];
-    if (interrupt.stopped() || !set_kernel(n, p, interrupt)) return false;
+    kernel_.resize(n * n);
+    if (interrupt.stopped() || !square_of_rows(scaled_.data(), n, p, kernel_.data(), interrupt))
+        return false;
     for (std::int64_t k = 0; k < n; ++k)
         kernel_[k * n + k] += 1.0;
     if (interrupt.poll_ahead(n * n * n / 6) || !cholesky(kernel_.data(), n)) return false;

@@ -14,6 +14,7 @@ constexpr int kMostRidges = 40;  // tried in turn, each a hundred times the last
 
 constexpr int kHalvings = 25;
 constexpr int kActiveSets = 12;
+constexpr std::int64_t kPerEntry = 40;  // multiply-adds in the time of copying an entry
 
 // y += a X(:, j)
 void add_column(const DesignView& X, std::int64_t j, double a, double* y) {
@@ -58,11 +59,11 @@ void UnitModel::multiply(std::span<const double> move, std::span<double> image) 
         image[u] = diagonal_[u] * move[u] + sign_[u] * by_row_[row_[u]];
 }
 
-void UnitModel::solve(const std::vector<std::int64_t>& free, std::vector<double>& right) {
-    if (count_ < std::ssize(free))
-        solve_by_vectors(free, right);
-    else
-        solve_by_units(free, right);
+bool UnitModel::solve(const std::vector<std::int64_t>& free, std::vector<double>& right,
+                      Interrupt& interrupt) {
+    if (interrupt.poll_ahead(kPerEntry * count_ * std::ssize(free))) return false;
+    return count_ < std::ssize(free) ? solve_by_vectors(free, right, interrupt)
+                                     : solve_by_units(free, right, interrupt);
 }
 
 std::int64_t UnitModel::work(std::size_t n_free) const {
@@ -71,8 +72,8 @@ std::int64_t UnitModel::work(std::size_t n_free) const {
     return few * few * many + 2 * count_ * n_;
 }
 
-void UnitModel::solve_by_vectors(const std::vector<std::int64_t>& free,
-                                 std::vector<double>& right) {
+bool UnitModel::solve_by_vectors(const std::vector<std::int64_t>& free, std::vector<double>& right,
+                                 Interrupt& interrupt) {
     // Units on one row share it: their weights add up.
     weight_.assign(n_, 0.0);
     by_row_.assign(n_, 0.0);
@@ -97,7 +98,7 @@ void UnitModel::solve_by_vectors(const std::vector<std::int64_t>& free,
         core_[c] = product(f, by_row_.data(), n_);
     }
     added_.assign(count_, 1.0);
-    solve_square(P_.data(), count_, depth, added_.data(), core_.data());
+    if (!solve_square(count_, depth, core_.data(), interrupt)) return false;
     std::fill(by_row_.begin(), by_row_.end(), 0.0);
     for (std::int64_t c = 0; c < count_; ++c)
         add_multiple(core_[c], F_.data() + c * n_, by_row_.data(), n_);
@@ -105,9 +106,11 @@ void UnitModel::solve_by_vectors(const std::vector<std::int64_t>& free,
         const std::int64_t u = free[k];
         right[k] = (right[k] - sign_[u] * by_row_[row_[u]]) / diagonal_[u];
     }
+    return true;
 }
 
-void UnitModel::solve_by_units(const std::vector<std::int64_t>& free, std::vector<double>& right) {
+bool UnitModel::solve_by_units(const std::vector<std::int64_t>& free, std::vector<double>& right,
+                               Interrupt& interrupt) {
     const std::int64_t size = std::ssize(free);
     P_.resize(size * count_);
     added_.resize(size);
@@ -118,30 +121,30 @@ void UnitModel::solve_by_units(const std::vector<std::int64_t>& free, std::vecto
     }
     for (std::int64_t k = 0; k < size; ++k)
         added_[k] = diagonal_[free[k]];
-    solve_square(P_.data(), size, count_, added_.data(), right.data());
+    return solve_square(size, count_, right.data(), interrupt);
 }
 
-void UnitModel::solve_square(const double* P, std::int64_t size, std::int64_t depth,
-                             const double* diag, double* right) {
-    if (size == 0) return;
+bool UnitModel::solve_square(std::int64_t size, std::int64_t depth, double* right,
+                             Interrupt& interrupt) {
+    if (size == 0) return true;
     square_.resize(size * size);
     double ridge = 0.0;
     for (int attempt = 0; attempt < kMostRidges; ++attempt) {
-        if (depth > 0)
-            square_of_rows(P, size, depth, depth, square_.data());
-        else
-            std::fill(square_.begin(), square_.end(), 0.0);
+        if (depth == 0) std::fill(square_.begin(), square_.end(), 0.0);
+        if (!square_of_rows(P_.data(), size, depth, square_.data(), interrupt)) return false;
         double trace = 0.0;
         for (std::int64_t i = 0; i < size; ++i) {
             double& one = square_[i * size + i];
-            one = (one + diag[i]) * (1.0 + 1e-13) + ridge;
+            one = (one + added_[i]) * (1.0 + 1e-13) + ridge;
             trace += one;
         }
+        if (interrupt.poll_ahead(size * size * size / 6)) return false;
         if (cholesky(square_.data(), size) || !(trace < HUGE_VAL)) break;
         const double mean = trace / static_cast<double>(size);
         ridge = std::max(100.0 * ridge, mean > 0.0 ? 1e-8 * mean : 1e-300);
     }
     cholesky_solve(square_.data(), size, right, 1);
+    return true;
 }
 
 ProximalMultipliers::ProximalMultipliers(ProximalUnits units, std::int64_t n_rows,
@@ -213,9 +216,10 @@ double ProximalMultipliers::projected_gradient(const State& state) {
     return worst;
 }
 
-void ProximalMultipliers::set_model(const State& state) {
+bool ProximalMultipliers::set_model(const State& state, Interrupt& interrupt) {
     const Clusters& clusters = state.clusters;
     const std::int64_t count = clusters.count() + (n_ones_ > 0);
+    if (interrupt.poll_ahead(kPerEntry * count * n_)) return false;
     const std::span<double> F = model_.vectors(count);
     std::fill(F.begin(), F.end(), 0.0);
     const double root = std::sqrt(how_.step);
@@ -233,12 +237,13 @@ void ProximalMultipliers::set_model(const State& state) {
     }
     for (std::size_t u = 0; u < units_.row.size(); ++u)
         model_.diagonal()[u] = units_.bend[u] + 1.0 / how_.room;
+    return true;
 }
 
 // The step to the minimiser of the quadratic model over the box, by a primal-dual active set
 // method: units outside their box are put on the end they passed, units held at an end with a
 // multiplier of the wrong sign are freed.
-void ProximalMultipliers::set_move(const State& state, Interrupt& interrupt) {
+bool ProximalMultipliers::set_move(const State& state, Interrupt& interrupt) {
     const std::size_t count = units_.row.size();
     for (std::size_t u = 0; u < count; ++u) {
         const bool low = state.dual[u] <= units_.low[u] && gradient_[u] > 0.0;
@@ -260,7 +265,7 @@ void ProximalMultipliers::set_move(const State& state, Interrupt& interrupt) {
         if (held) model_.multiply(move_, product_);
         for (std::size_t k = 0; k < free_.size(); ++k)
             right_[k] = -(gradient_[free_[k]] + (held ? product_[free_[k]] : 0.0));
-        if (!free_.empty()) model_.solve(free_, right_);
+        if (!free_.empty() && !model_.solve(free_, right_, interrupt)) return false;
         work_ += static_cast<double>(model_.work(free_.size()));
         for (std::size_t k = 0; k < free_.size(); ++k)
             move_[free_[k]] = right_[k];
@@ -285,6 +290,7 @@ void ProximalMultipliers::set_move(const State& state, Interrupt& interrupt) {
     for (std::size_t u = 0; u < count; ++u)
         move_[u] =
             std::clamp(move_[u], units_.low[u] - state.dual[u], units_.high[u] - state.dual[u]);
+    return true;
 }
 
 // Halves the step until the value falls enough; false if it never does.
@@ -321,8 +327,7 @@ std::int64_t ProximalMultipliers::advance(std::span<double> dual, std::span<doub
         const std::int64_t work = n_ * (d + rank * rank);
         if (projected_gradient(state) <= how_.tolerance || interrupt.poll(work)) break;
         work_ += static_cast<double>(n_ * d);
-        set_model(state);
-        set_move(state, interrupt);
+        if (!set_model(state, interrupt) || !set_move(state, interrupt)) break;
         double slope = inner(gradient_, move_);
         if (!(slope < 0.0)) {
             for (std::size_t u = 0; u < move_.size(); ++u)
@@ -332,6 +337,7 @@ std::int64_t ProximalMultipliers::advance(std::span<double> dual, std::span<doub
         ++taken;
         if (!search(state, slope)) break;
     }
+    if (taken == 0 && interrupt.stopped()) return 0;  // no nearer the inner answer: b would drift
     std::copy(state.dual.begin(), state.dual.end(), dual.begin());
     std::copy(state.b.begin(), state.b.end(), b.begin());
     b0 = state.b0;

@@ -8,7 +8,9 @@ namespace rectiline::support {
 namespace {
 
 DenseRoutines routines;
-constexpr std::int64_t kSmall = 16;  // below this a call costs more than the loops
+constexpr std::int64_t kSmall = 16;       // below this a call costs more than the loops
+constexpr double kBetweenPolls = 3e8;     // multiply-adds of a library
+constexpr std::int64_t kLeastSlice = 32;  // columns at once that a library needs to be fast
 
 bool plain_cholesky(double* A, std::int64_t n) {
     for (std::int64_t j = 0; j < n; ++j) {
@@ -78,6 +80,19 @@ void square_of_rows(const double* P, std::int64_t n, std::int64_t k, std::int64_
     double one = 1, before = adds ? 1 : 0;
     routines.syrk(&lower, &transposed, &size, &depth, &one, const_cast<double*>(P), &ld, &before, C,
                   &size);
+}
+
+bool square_of_rows(const double* P, std::int64_t n, std::int64_t k, double* C,
+                    Interrupt& interrupt) {
+    const double columns = kBetweenPolls / (0.5 * static_cast<double>(n) * static_cast<double>(n));
+    const std::int64_t slice =
+        std::max<std::int64_t>(kLeastSlice, static_cast<std::int64_t>(std::min(columns, 1e9)));
+    for (std::int64_t first = 0; first < k; first += slice) {
+        const std::int64_t depth = std::min(slice, k - first);
+        if (interrupt.poll_ahead(n * n * depth / 2)) return false;
+        square_of_rows(P + first, n, depth, k, C, first > 0);
+    }
+    return true;
 }
 
 RECTILINE_MULTIVERSION double update_line(double* line, const double* pivot, double factor,

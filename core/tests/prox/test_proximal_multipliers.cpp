@@ -36,7 +36,8 @@ void check_model(Random& random, std::int64_t count) {
     for (double& one : right)
         one = uniform(random);
     const std::vector<double> wanted = right;
-    model.solve(free, right);
+    Interrupt never;
+    CHECK(model.solve(free, right, never));
     for (std::size_t k = 0; k < free.size(); ++k)
         move[free[k]] = right[k];
     model.multiply(move, image);
@@ -52,8 +53,37 @@ void check_zero_model() {
     for (double& one : model.vectors(3))
         one = 0.0;
     std::vector<double> right = {0.0, 0.0};
-    model.solve(free, right);
+    Interrupt never;
+    CHECK(model.solve(free, right, never));
     CHECK(right[0] == 0.0 && right[1] == 0.0);
+}
+
+// Systems that cannot be solved in the time left are not begun, and the point stays as it was.
+void check_interrupts(Random& random) {
+    const std::int64_t n = 800, count = 600;
+    std::vector<std::int64_t> row(static_cast<std::size_t>(n));
+    std::iota(row.begin(), row.end(), 0);
+    const std::vector<double> sign(row.size(), 1.0), kept(row.size(), 0.5);
+    UnitModel model(row, sign, n);
+    for (double& one : model.vectors(count))
+        one = uniform(random);
+    std::fill(model.diagonal().begin(), model.diagonal().end(), 1.0);
+    struct Asked {
+        int most, times = 0;
+        static bool check(void* self, std::int64_t) {
+            auto& asked = *static_cast<Asked*>(self);
+            return ++asked.times > asked.most;
+        }
+    };
+    // Asked before the copy of the vectors, the square and its factor.
+    for (int most = 0; most < 4; ++most) {
+        Asked asked{most};
+        Interrupt interrupt(&Asked::check, &asked);
+        std::vector<double> right = kept;
+        CHECK(model.solve(row, right, interrupt) == (most == 3));
+        CHECK((right == kept) == (most < 3));
+        CHECK(asked.times == std::min(most + 1, 3));
+    }
 }
 
 // max over 0 <= a <= 1 of a (1 - y z): the hinge, y = sign of the row.
@@ -198,6 +228,7 @@ void check_clusters() {
 int main() {
     check_zero_model();
     Random random(5);
+    check_interrupts(random);
     for (const std::int64_t count : {0, 2, 4, 5, 9})
         check_model(random, count);
     for (int trial = 0; trial < 10; ++trial) {

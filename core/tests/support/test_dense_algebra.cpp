@@ -5,6 +5,7 @@
 #include "samples.hpp"
 #include <algorithm>
 #include <cmath>
+#include <utility>
 #include <vector>
 
 using namespace rectiline::support;
@@ -86,9 +87,31 @@ void check_size(std::int64_t n) {
     CHECK(!cholesky(C.data(), n));
 }
 
+// Slices add up to the whole, and a question is asked before each.
+void check_slices() {
+    const std::int64_t n = 1200, k = 900;  // slices of 416 columns
+    const samples::Matrix P(n, k, 5, 1.0);
+    std::vector<double> whole(static_cast<std::size_t>(n * n)), sum(whole.size());
+    square_of_rows(P.entries.data(), n, k, k, whole.data());
+    for (int most = 0; most < 4; ++most) {
+        std::pair<int, int> asked{0, most};
+        const auto check = [](void* self, std::int64_t) {
+            auto& [times, limit] = *static_cast<std::pair<int, int>*>(self);
+            return ++times > limit;
+        };
+        Interrupt interrupt(check, &asked);
+        CHECK(square_of_rows(P.entries.data(), n, k, sum.data(), interrupt) == (most == 3));
+        CHECK(asked.first == std::min(most + 1, 3));
+    }
+    for (std::int64_t j = 0; j < n; j += 7)
+        for (std::int64_t i = j; i < n; ++i)
+            CHECK_NEAR(sum[j * n + i], whole[j * n + i], 1e-9);
+}
+
 }  // namespace
 
 int main() {
+    check_slices();
     for (const std::int64_t n : {1, 2, 5, 16, 17, 40})
         check_size(n);
     CHECK(routine_calls == 0);

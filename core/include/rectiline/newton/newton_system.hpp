@@ -56,7 +56,6 @@ class NewtonSystem {
                                         std::span<double> x, std::int64_t most, double share,
                                         Interrupt& interrupt);
     bool set_rows(const Parts& parts, Interrupt& interrupt);
-    bool set_kernel(std::int64_t n, std::int64_t p, Interrupt& interrupt);
     void multiply(const Parts& parts, std::span<const double> x, std::span<double> out);
     bool solve_rows(std::span<const double> D, std::span<const double> v, std::span<double> x);
 

@@ -138,17 +138,19 @@ class UnitModel {
     // image = matrix times move
     void multiply(std::span<const double> move, std::span<double> image);
     // Solves the equations of the units listed in `free`, in the smaller of the two dimensions;
-    // `right` is overwritten by the solution.
-    void solve(const std::vector<std::int64_t>& free, std::vector<double>& right);
+    // `right` is overwritten by the solution; false if it was interrupted.
+    bool solve(const std::vector<std::int64_t>& free, std::vector<double>& right,
+               Interrupt& interrupt);
     // Products that `solve` takes for so many units, about.
     std::int64_t work(std::size_t n_free) const;
 
   private:
-    void solve_by_vectors(const std::vector<std::int64_t>& free, std::vector<double>& right);
-    void solve_by_units(const std::vector<std::int64_t>& free, std::vector<double>& right);
-    // Solves (P P' + diag) x = right for P of `size` rows.
-    void solve_square(const double* P, std::int64_t size, std::int64_t depth, const double* diag,
-                      double* right);
+    bool solve_by_vectors(const std::vector<std::int64_t>& free, std::vector<double>& right,
+                          Interrupt& interrupt);
+    bool solve_by_units(const std::vector<std::int64_t>& free, std::vector<double>& right,
+                        Interrupt& interrupt);
+    // Solves (P_ P_' + diag(added_)) x = right for P_ of `size` rows.
+    bool solve_square(std::int64_t size, std::int64_t depth, double* right, Interrupt& interrupt);
 
     const std::vector<std::int64_t>& row_;
     const std::vector<double>& sign_;
@@ -178,7 +180,8 @@ class ProximalMultipliers {
 
     // X by columns (dense with rows next to one another, or CSC); it must outlive its use.
     void set_columns(const DesignView& X, std::unique_ptr<ClusteredProx> penalty);
-    // Moves all three to the next point; returns the number of Newton steps.
+    // Moves all three to the next point; returns the number of Newton steps. An interrupted one is
+    // not taken, and without any nothing moves.
     std::int64_t advance(std::span<double> dual, std::span<double> b, double& b0,
                          const ProximalSteps& how, Interrupt& interrupt);
 
@@ -198,8 +201,9 @@ class ProximalMultipliers {
     void evaluate(State& state);
     void set_gradient(const State& state);
     double projected_gradient(const State& state);
-    void set_model(const State& state);
-    void set_move(const State& state, Interrupt& interrupt);
+    // False if they were interrupted.
+    bool set_model(const State& state, Interrupt& interrupt);
+    bool set_move(const State& state, Interrupt& interrupt);
     bool search(State& state, double slope);
 
     ProximalUnits units_;

@@ -30,6 +30,10 @@ void cholesky_solve(const double* L, std::int64_t n, double* B, std::int64_t n_r
 // Lower triangle of C (n x n) = P P', P given by rows of length k, `stride` apart; `adds`: C +=.
 void square_of_rows(const double* P, std::int64_t n, std::int64_t k, std::int64_t stride, double* C,
                     bool adds = false);
+// The same for rows next to one another, in slices of columns between which it can be interrupted;
+// false if it was.
+bool square_of_rows(const double* P, std::int64_t n, std::int64_t k, double* C,
+                    Interrupt& interrupt);
 // The row of the largest entry of a column of A (n x n, by rows), from row `first` on.
 std::int64_t pivot_row(std::span<const double> A, std::int64_t n, std::int64_t first,
                        std::int64_t column);

@@ -127,6 +127,8 @@ def advance_curved(state: CurvedState, budget: Budget) -> Step:
             return Step(done, False, exhausted=True)
         if budget.is_over():
             return Step(done, False)
+        if state.master.stopped:  # its next step takes longer than is left
+            return Step(done - 1, False)
         if not grew or relative < 3 * state.inner_gap:
             state.inner_gap = max(0.03 * state.inner_gap, 1e-13)
         if not grew and state.stalls >= _MOST_ROUNDS_WITHOUT_COLUMNS:
@@ -147,6 +149,7 @@ def _solve_restricted(state: CurvedState, target: float, budget: Budget) -> None
             return
         if (
             since >= _OUTER_STEPS_UNTIL_PRICING
+            or state.master.stopped
             or budget.is_over()
             or state.master.work > state.patience
         ):
@@ -264,6 +267,7 @@ class ProximalMaster:
         self.step = self._first_step = 0.3 * np.sqrt(n) / max(cost, 1e-3 * np.sqrt(n))
         self.room = self._first_room = 3.0
         self.tolerance = 1e-1
+        self.stopped = False  # in its last step
 
     @property
     def work(self) -> float:
@@ -330,7 +334,7 @@ class ProximalMaster:
 
     def outer(self, budget: Budget) -> None:
         """Take one step of the proximal method of multipliers."""
-        taken, self.scaled_intercept = self._method.advance(
+        taken, self.scaled_intercept, self.stopped = self._method.advance(
             self.dual,
             self.coef,
             self.scaled_intercept,
@@ -340,6 +344,8 @@ class ProximalMaster:
             _MOST_NEWTON_STEPS,
             budget.left(),
         )
+        if self.stopped:
+            return
         if taken <= _NEWTON_STEPS_OF_LOOSE_TOLERANCE:  # as good as nothing was asked for
             self.tolerance = max(0.3 * self.tolerance, _LEAST_TOLERANCE)
         factor = 1.0 / _STEP_REDUCTION if taken == _MOST_NEWTON_STEPS else 1.0
