@@ -167,6 +167,7 @@ def test_spark_connect(folder, expected):
         assert bits(solved(opened(folder, rl.rows.spark(session)))[1]) == expected
         with pytest.raises(TypeError, match="its partitions may hold other rows"):
             rl.rows.of(session.createDataFrame([(1.0,)], "a double"))
+        session.stop()  # left open, it would ask the stopped server for minutes when Python exits
     finally:
         server.stop()
 
