@@ -128,7 +128,7 @@ class Pair:
         return Pair(self.problem, self.b, self.b0, point, free, self.z, None, self.frozen)
 
     def in_twofold_arithmetic(self) -> Pair:
-        """Return the same pair, to be measured once more with nearly exact products."""
+        """Return this pair, to be measured once more with nearly exact products."""
         return Pair(self.problem, self.b, self.b0, self.point, self.free, None, frozen=self.frozen)
 
     @cached_property

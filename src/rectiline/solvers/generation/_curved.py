@@ -45,11 +45,7 @@ from rectiline._typing import Indices, Vector
 from rectiline.backends import Design
 from rectiline.problems.forms import CompositeForm, FormPoint
 from rectiline.solvers._base import Budget, Step
-from rectiline.solvers._screening import (
-    screened_columns,
-    spread_of_arguments,
-    zero_dual,
-)
+from rectiline.solvers._screening import screened_columns, spread_of_arguments, zero_dual
 from rectiline.solvers.generation._programs import below, row_norms
 
 _FIRST_COLUMNS = 400

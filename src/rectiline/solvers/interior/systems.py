@@ -41,7 +41,7 @@ class FactorError(ArithmeticError):
     """The matrix is not positive definite in floating point."""
 
 
-class _System:
+class _System(ABC):
     """What the systems have in common: products with the rows, and the proximal term."""
 
     def __init__(self, program: UnitProgram, proximal: float) -> None:
@@ -59,8 +59,9 @@ class _System:
                 self.proximal *= 100.0
         return False
 
+    @abstractmethod
     def _factorise(self, weight: Vector, diagonal: Vector) -> None:
-        raise NotImplementedError
+        """Factorise the matrix with such a diagonal, or raise FactorError."""
 
 
 class DenseColumns(_System):
