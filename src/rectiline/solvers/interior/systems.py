@@ -16,6 +16,7 @@ border t: eliminating b and then t costs nothing but sums over groups.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import Any
 
 import numpy as np
