@@ -6,11 +6,14 @@ Everybody who has to know whether there are enough rows for something asks a `Ro
 from __future__ import annotations
 
 import math
+import sys
 from typing import NamedTuple
 
 _LEAST_SAMPLED_ROWS_PER_COLUMN = 200
 _LARGEST_SAMPLED_SHARE = 0.05
 _SAMPLED_ROWS_OF_UNKNOWN_SOURCE = 200_000
+# With more, the covariance of the sample's answer costs more than it saves: all rows are drawn.
+_MOST_COLUMNS_TO_SPLIT = 3000
 # Sampled rows from which the error of the sample is estimated.
 _REACH_ROWS, _REACH_ROWS_PER_COLUMN = 5000, 50
 _MOST_NEAR_SHARE, _MOST_NEAR_ROWS = 0.2, 2000  # rows that may stay near a knot after the sample
@@ -62,7 +65,9 @@ class RowPlan(NamedTuple):
 
     @property
     def sampled_rows(self) -> int:
-        """Rows to start on."""
+        """Rows to start on; where these are all rows, they are solved as they are in memory."""
+        if self.d > _MOST_COLUMNS_TO_SPLIT and not self.on_device:
+            return sys.maxsize if self.n is None else self.n
         least = _LEAST_SAMPLED_ROWS_PER_COLUMN * self.d
         if self.n is None:
             return max(least, _SAMPLED_ROWS_OF_UNKNOWN_SOURCE)

@@ -126,8 +126,9 @@ def evaluate(
 
     `tol` is as for `prove`: by default the best bound there is.
     """
-    near = listed.problem(problem.terms)
-    frozen = _frozen_rows(totals, facts, facts.least_loss - near.least_loss)
+    near, frozen = listed.problem(problem.terms), None
+    if near.n_samples < problem.n_samples:
+        frozen = _frozen_rows(totals, facts, facts.least_loss - near.least_loss)
     values = np.nan_to_num(dual.values)  # numbers that overflowed prove little
     point = inside_boxes(near, DualPoint(values, dual.inequality, dual.equality))
     if point.sample.size:

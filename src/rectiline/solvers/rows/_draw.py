@@ -241,7 +241,8 @@ class Drawing:
     """
 
     def __init__(self, blocks: RowBlocks, size: int, seed: int, labels: Sequence[Any]) -> None:
-        n, each = blocks.known_n_rows, size // max(len(labels), 1)
+        n = blocks.known_n_rows
+        each = size if n is not None and size >= n else size // max(len(labels), 1)
         self.state = _DrawState(seed, max(each, 1), tuple(labels), n)
         self.n_read = 0
         self._blocks, self._d = blocks, blocks.n_features

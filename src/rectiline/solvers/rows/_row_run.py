@@ -28,7 +28,7 @@ _REACH_REDUCTION, _REACH_GROWTH = 0.3, 3.0  # of the next split, after a good st
 _WIDE_REACH_IN_DEVIATIONS = 3.0  # standard deviations of the sample's answer
 _GOOD_STEP_GAP_SHARE = 0.1  # share of the gap that a good step leaves at most
 # To which reduced problems are solved, and its change if that is not enough.
-_TOLERANCE_SHARE, _TIGHTER_FACTOR = 0.2, 0.03
+TOLERANCE_SHARE, _TIGHTER_FACTOR = 0.2, 0.03
 # Some near rows are solved to this share of what is left of the sample's gap.
 _SAMPLE_GAP_SHARE = 0.02
 # If rows across a knot have less of the gap, the reduced problem was solved too roughly.
@@ -54,6 +54,8 @@ class RowRun:
         The centre of the next split, and the candidate that is evaluated with it.
     split : NextSplit
         How far rows count as near.
+    answer : Pair or None
+        The answer of the reduced problem; at first, of all rows if all were drawn.
     near, frozen
         What the last pass has split the rows into; None before the first pass.
     second : SecondSplit or None
@@ -86,7 +88,7 @@ class RowRun:
     is_rough: bool = False  # whether the reduced problem was not solved well enough
     is_precise: bool = False  # whether sums over frozen rows are nearly exact
     is_unbalanced: bool = False  # whether the last multipliers left free columns unbalanced
-    aim: float = _TOLERANCE_SHARE
+    aim: float = TOLERANCE_SHARE
 
     # ---- the first split ------------------------------------------------------------------------
 
@@ -107,7 +109,7 @@ class RowRun:
         self.rows_kept = totals.near_rows.size
         nothing = Frozen.nothing(self.coef, self.intercept, self.objective)
         self.frozen = nothing.changed(totals)
-        every = self.plan.rows_per_second_sample(self.rows_kept)
+        every = 1 if self._holds_all_rows else self.plan.rows_per_second_sample(self.rows_kept)
         if every > 1:
             variance = self.sample.variance(self.coef, self.intercept)
             self.second = split_again(
@@ -117,6 +119,11 @@ class RowRun:
             self.near = totals.near()
         else:
             self.near, self.frozen = self.second.near, self.second.frozen
+
+    @property
+    def _holds_all_rows(self) -> bool:
+        """Whether all rows were drawn, so that none is ever frozen."""
+        return self.split.always.size == self.plan.n
 
     @property
     def _split_frozen(self) -> Frozen:
@@ -135,7 +142,8 @@ class RowRun:
     def resolve(self) -> None:
         """Move to the answer of the reduced problem."""
         assert self.near is not None and self.facts is not None
-        self.answer = self._solve(self.near, self.aim * self.plan.tol)
+        if self.answer is None or self.evaluated is not None:
+            self.answer = self._solve(self.near, self.aim * self.plan.tol)
         coef, terms = self.answer.coef, self.problem.terms
         if terms.is_constrained:
             coef = terms.region.move_into(terms.region.clip(coef))
@@ -143,9 +151,8 @@ class RowRun:
 
     def _solve(self, near: NearRows, target: float) -> Pair:
         assert self.frozen is not None
-        return solve_reduced(
-            self.problem, near, self.frozen, self.objective, target, self.is_unbalanced
-        )
+        as_rows = self.is_unbalanced or self._holds_all_rows
+        return solve_reduced(self.problem, near, self.frozen, self.objective, target, as_rows)
 
     def query(self) -> Query:
         """Return what to ask of a pass: evaluate the candidate, and split around it."""

@@ -23,12 +23,12 @@ from rectiline._typing import Matrix, Vector
 from rectiline.problems import Problem
 from rectiline.problems.blocks import BlockData, BlockSamples, LengthBound, NextSplit, RowFacts
 from rectiline.rows import TensorRows
-from rectiline.solvers._base import Declined, RunLimits
+from rectiline.solvers._base import Declined, Pair, RunLimits
 from rectiline.solvers._row_plan import RowPlan
 from rectiline.solvers._solution import Solution
 from rectiline.solvers.newton import Newton
 from rectiline.solvers.rows._draw import RowSample, Sample, draw
-from rectiline.solvers.rows._row_run import RowRun
+from rectiline.solvers.rows._row_run import TOLERANCE_SHARE, RowRun
 
 _SAMPLE_TOL = 1e-5
 _LEAST_SAMPLE_TOL = 1e-9
@@ -72,6 +72,8 @@ def start_runs(
         drawn = draw(first, size, seed, progress)
     plan = plan_of(first, tol)  # the number of rows may be known now
     sample = Sample.on(first, drawn)
+    if answers is None and drawn.rows.size == plan.n:
+        return [_run_on_all_rows(one, sample.of(one), plan) for one in problems]
     few = sample.thin(first, plan.reach_rows)
     runs: list[RowRun] = []
     for place, problem in enumerate(problems):
@@ -99,6 +101,33 @@ def start_runs(
             )
         )
     return runs
+
+
+def _run_on_all_rows(problem: Problem, sample: Sample, plan: RowPlan) -> RowRun:
+    """Return the run of a problem all of whose rows were drawn: the first pass freezes none.
+
+    The sample is the problem, so that its answer is exact and has no sampling error.
+    """
+    from rectiline.solvers._drive import solve_quietly
+
+    found = solve_quietly(sample.problem, TOLERANCE_SHARE * plan.tol)
+    order = np.argsort(sample.drawn.rows)  # classes are drawn one after another
+    dual = replace(found.dual, sample=found.dual.sample[order])
+    zeros = np.zeros(found.coef.size)
+    no_lengths = np.zeros((1, zeros.size + problem.fit_intercept))
+    bound = LengthBound(zeros, zeros, 0.0)
+    every = NextSplit(1.0, 0.0, no_lengths, bound, always=sample.drawn.rows[order])
+    return RowRun(
+        problem=problem,
+        plan=plan,
+        coef=found.coef,
+        intercept=found.intercept,
+        split=every,
+        objective=found.objective,
+        sample=sample,
+        facts=RowFacts.in_memory(problem) if problem.is_in_memory else None,
+        answer=Pair(found.coef, found.intercept, dual),
+    )
 
 
 def rough_answers(problems: Sequence[Problem], drawn: RowSample) -> list[tuple[Vector, float]]:
