@@ -146,3 +146,10 @@ def test_a_direction_found_before_a_first_answer_comes_with_coefficients(time_li
     assert np.isfinite(answer.coef).all()
     if answer.status == "unbounded":
         assert problem.violation(answer.coef)[1] <= 1e-9
+
+
+def test_directions_keep_long_monotone_chains_on_badly_scaled_columns():
+    """Entries of a chain that are equal differ by 1e7 in units of the columns, and all count."""
+    answer = rl.solve(random_problem(9912, 30).problem())
+    assert answer.status == "unbounded"
+    assert (np.diff(answer.direction) >= -1e-11 * np.abs(answer.direction).max()).all()

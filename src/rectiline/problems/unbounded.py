@@ -15,14 +15,16 @@ from scipy import sparse as sp
 from scipy.optimize import linprog
 
 from rectiline._typing import Vector
+from rectiline.constraints import ConstraintRows
 from rectiline.problems._problem import Problem
+from rectiline.problems._region import Region
 from rectiline.problems.forms import EpigraphForm
 
 __all__ = ["falling_direction"]
 
 _CLEAR_SLOPE_SHARE = 1e-7  # relative to the terms of the slope: more than rounding
 _ROUNDING_SHARE = 1e-11  # relative to the terms of a row: counts as zero
-_LOOSE_ZERO = 1e-5  # rows of the linear program this close to zero are meant to be zero
+_LOOSE_ZERO = 1e-5  # entries this close to zero may be meant to be zero
 
 
 def falling_direction(problem: Problem) -> Vector | None:
@@ -36,8 +38,10 @@ def falling_direction(problem: Problem) -> Vector | None:
     if direction is None:
         return None
     # Small entries may be meant to be zero, or tied to larger ones.
+    cone = _cone(problem, low, high, unit)
     for least in (_LOOSE_ZERO, 0.0):
-        tidy: Vector = unit * _tidied(problem, direction, low, high, unit, least)
+        is_small = np.abs(direction) < least * np.abs(direction).max()
+        tidy: Vector = unit * cone.move_into(np.where(is_small, 0.0, direction))
         tidy /= np.abs(tidy).max()
         if _falls(problem, tidy, low, high):
             return tidy
@@ -110,28 +114,25 @@ def _steepest(problem: Problem, low: Vector, high: Vector, unit: Vector) -> Vect
     return np.asarray(found.x[:d]) if found.x is not None and found.fun < 0.0 else None
 
 
-def _tidied(
-    problem: Problem, direction: Vector, low: Vector, high: Vector, unit: Vector, least: float
-) -> Vector:
-    """Return the direction moved so that rows which must not rise or fall do so up to rounding.
-
-    Entries below `least` of the largest one become zero.
-    """
-    direction = np.where(np.abs(direction) < least * np.abs(direction).max(), 0.0, direction)
-    moving = np.flatnonzero(direction)
-    X, rows = sp.csr_array(problem.design.X), sp.csr_array(problem.terms.region.stacked.design.X)
-    stacked = sp.vstack([X[np.isposinf(high) | np.isneginf(low)], rows], format="csr")
-    stacked = sp.csr_array(stacked @ sp.diags_array(unit))[:, moving]
-    sizes = abs(stacked) @ np.abs(direction[moving])
-    values = stacked @ direction[moving]
-    tight = np.abs(values) <= _LOOSE_ZERO * sizes
-    if tight.any():
-        matrix = stacked[tight].toarray()
-        scale = np.abs(direction[moving])
-        step = np.linalg.lstsq(matrix * scale, -(matrix @ direction[moving]), rcond=None)[0]
-        direction = direction.copy()
-        direction[moving] += scale * step
-    return direction
+def _cone(problem: Problem, low: Vector, high: Vector, unit: Vector) -> Region:
+    """Return the directions, in `unit`, along which no constraint and no loss is ever infinite."""
+    X, rows, columns = sp.csr_array(problem.design.X), problem.constraint_rows, problem.columns
+    cannot_rise, cannot_fall = np.isposinf(high), np.isneginf(low)
+    kept = cannot_rise & cannot_fall
+    units = sp.diags_array(unit)
+    A = sp.vstack([sp.csr_array(rows.A), X[cannot_fall & ~kept], -X[cannot_rise & ~kept]])
+    E = sp.vstack([sp.csr_array(rows.E), X[kept]])
+    fixed = columns.rho > 0
+    return Region(
+        ConstraintRows(
+            A=sp.csr_array(A @ units),
+            c=np.zeros(A.shape[0]),
+            E=sp.csr_array(E @ units),
+            f=np.zeros(E.shape[0]),
+            lower=np.where(np.isfinite(rows.lower) | fixed, 0.0, -np.inf),
+            upper=np.where(np.isfinite(rows.upper) | fixed, 0.0, np.inf),
+        )
+    )
 
 
 def _falls(problem: Problem, d: Vector, low: Vector, high: Vector) -> bool:
