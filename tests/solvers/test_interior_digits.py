@@ -80,6 +80,13 @@ def test_a_sorted_penalty_of_225_columns_is_not_too_large():
     assert rl.solve(problem, solver="interior", digits=32).status == "solved"
 
 
+def test_chains_of_badly_scaled_columns_take_few_steps():
+    """Their multipliers are 1e3 and more: from rooms of 10 it stalled with 40 steps still to go."""
+    problem = random_problem(8811, 1108).problem()
+    answer = rl.solve(problem, solver="interior", digits=32)
+    assert answer.status == "solved" and answer.n_iter <= 60
+
+
 def test_auto_turns_to_it():
     given = random_problem(1001, 86).problem()
     methods = [stage.method for stage in choose(given)]

@@ -31,6 +31,9 @@ _STIFFNESS = 1e-9
 _STIFFNESS_OF_32_DIGITS = 1e-12  # for free multipliers only
 # Relative to 16 digits; more room keeps thin constraints from being met early.
 _ROOM_FACTOR_OF_32_DIGITS = 10.0
+# Multipliers of chains of rows are as large as the scales of their columns differ: from less room
+# they took 137 steps where 49 are enough, and patience ended before.
+_CONSTRAINT_ROOM_OF_32_DIGITS = 1e3
 # Share of stored entries from which on a sparse design becomes an array.
 _DENSE_SHARE_OF_ENTRIES = 0.5
 
@@ -169,6 +172,7 @@ def build(form: EpigraphForm, digits: int = 16) -> UnitProgram:
     if digits == 32:
         numbers[4] = np.where(~has_end & (numbers[3] == 0.0), _STIFFNESS_OF_32_DIGITS, 0.0)
         numbers[5] *= _ROOM_FACTOR_OF_32_DIGITS
+        numbers[5, first : first + k] = _CONSTRAINT_ROOM_OF_32_DIGITS
     return UnitProgram(
         form=form,
         scales=scales,
