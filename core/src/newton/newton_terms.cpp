@@ -132,8 +132,12 @@ double NewtonTerms::column_gap(std::span<const double> b, std::span<const double
                                double curvature) const {
     double total = 0;
     for (std::int64_t j = 0; j < order(); ++j) {
+        const double inside = std::clamp(b[j], lower[j], upper[j]), beyond = b[j] - inside;
+        if (beyond != 0)  // the answer moves back to the bound, against what pulls it beyond
+            total += std::fabs((q[j] - rho[j] * inside) * beyond -
+                               l1[j] * (std::fabs(b[j]) - std::fabs(inside)));
         if (rho[j] > 0) {
-            total += Column{rho[j], l1[j], lower[j], upper[j]}.fenchel_young(b[j], q[j]);
+            total += Column{rho[j], l1[j], lower[j], upper[j]}.fenchel_young(inside, q[j]);
         } else if (b[j] > lower[j] && b[j] < upper[j]) {
             const double pull = std::clamp(q[j], -l1[j], l1[j]), rest = q[j] - pull;
             double away = std::fabs(b[j]);

@@ -57,8 +57,9 @@ struct NewtonTerms {
     double constraint_slope(std::int64_t r, double value, double multiplier, double growth) const;
 
     double penalty(std::span<const double> b) const;
-    // Fenchel-Young gap of the columns at b and slopes q = -(gradient of everything else). What an
-    // intercept is off by costs no more than to move it, where `curvature` of the rows is known.
+    // Fenchel-Young gap of the columns at b and slopes q = -(gradient of everything else), and what
+    // coefficients beyond their bounds have saved. What an intercept is off by costs no more than
+    // to move it, where `curvature` of the rows is known.
     double column_gap(std::span<const double> b, std::span<const double> q,
                       double curvature = 0) const;
 
