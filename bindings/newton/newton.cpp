@@ -67,18 +67,6 @@ void make_rows(RowsState* self, const Design& X, const Rows& rows, bool intercep
     new (self) RowsState(kept(X, rows), X.view, rows.view, intercept);
 }
 
-std::unique_ptr<RowsState> subset(const RowsState& self, IndexIn index, double weight_factor) {
-    const auto chosen = checked_indices(index, self.n(), "index");
-    std::vector<nb::object> keep = self.keep;
-    gil::Released released;
-    return std::make_unique<RowsState>(std::move(keep),
-                                       self.NewtonRows::subset(chosen, weight_factor));
-}
-
-void set_multiplier(RowsState& self, std::optional<VectorIn> g) {
-    self.set_multiplier(checked(g, self.n(), "g"));
-}
-
 std::optional<std::pair<FrozenTerms, NumpyVector>> freeze(const RowsState& self,
                                                           const TermsState& terms, BytesIn keep,
                                                           VectorIn at, double seconds) {
@@ -211,14 +199,12 @@ void bind_newton(nb::module_& m) {
         .def("__init__", &make_frozen, "terms"_a, "linear"_a, "quadratic"_a.none(), "at"_a);
     nb::class_<RowsState>(m, "NewtonRows", "Per-row work of the semismooth Newton method.")
         .def("__init__", &make_rows, "X"_a, "rows"_a, "intercept"_a)
-        .def("subset", &subset, "index"_a, "weight_factor"_a = 1.0,
-             "The given rows, copied side by side")
         .def("place", &given<RowsState, &NewtonRows::place, &NewtonRows::order>, "b"_a,
              "Set the arguments to those of b")
         .def("place_at", &given<RowsState, &NewtonRows::place_at, &NewtonRows::n>, "z"_a,
              "Set the arguments to those of predictions z")
-        .def("set_multiplier", &set_multiplier, "g"_a.none() = nb::none(),
-             "Set the multipliers from slopes in the predictions")
+        .def("set_multiplier", &given<RowsState, &NewtonRows::set_multiplier, &NewtonRows::n>,
+             "g"_a, "Set the multipliers from slopes in the predictions")
         .def("dual", &filled_by<RowsState, &NewtonRows::dual, &NewtonRows::n>,
              "Slopes in the predictions")
         .def("arguments", &copied<RowsState, &NewtonRows::arguments>, "Arguments of the losses")

@@ -186,7 +186,7 @@ def test_too_stiff_a_start_is_stepped_back_from():
     one = problem("hinge", 2000, 30, C=1e4)
     _, _, state = started(one)
     schedule = state.schedule._replace(start=1e7, inner_steps=5)
-    state.rows.set_multiplier(None)
+    state.rows.set_multiplier(np.zeros(state.rows.n))
     state.rows.place(state.model.terms.expand(state.b))
     terms = state.model.terms
     run = _core.NewtonRun(terms, state.rows, None, state.b, *state.multipliers, schedule)

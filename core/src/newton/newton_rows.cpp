@@ -83,13 +83,6 @@ RECTILINE_MULTIVERSION RowSums value_pass(const Curves& curves, std::int64_t fir
 
 }  // namespace
 
-struct NewtonRows::Storage {
-    std::unique_ptr<double[]> dense;  // filled before it is read
-    std::vector<double> values, direction, offset, weight;
-    std::vector<std::int64_t> indices, pointers;
-    std::vector<std::uint8_t> curve_index;
-};
-
 NewtonRows::NewtonRows(DesignView X, RowFunctions rows, bool intercept)
     : X_(X),
       rows_(rows),
@@ -103,61 +96,7 @@ NewtonRows::NewtonRows(DesignView X, RowFunctions rows, bool intercept)
       image_(order(), 0.0),
       newton_weight_(rows.n) {
     std::copy(rows.offset, rows.offset + rows.n, t_.begin());
-}
-
-NewtonRows NewtonRows::subset(std::span<const std::int64_t> index, double weight_factor) const {
-    auto storage = std::make_shared<Storage>();
-    const std::int64_t d = n_columns(X_), count = std::ssize(index);
-    const auto gather = [&](const double* from, std::vector<double>& to, double factor) {
-        to.resize(count);
-        for (std::int64_t k = 0; k < count; ++k)
-            to[k] = factor * from[index[k]];
-    };
-    gather(rows_.direction, storage->direction, 1.0);
-    gather(rows_.offset, storage->offset, 1.0);
-    gather(rows_.weight, storage->weight, weight_factor);
-    if (rows_.curve_index) {
-        storage->curve_index.resize(count);
-        for (std::int64_t k = 0; k < count; ++k)
-            storage->curve_index[k] = rows_.curve_index[index[k]];
-    }
-    DesignView X = std::visit(
-        [&]<class View>(const View& view) -> DesignView {
-            if constexpr (requires { view.row_stride; }) {
-                storage->dense = std::make_unique_for_overwrite<double[]>(count * d);
-                copy_rows(X_, index, storage->dense.get());
-                return DenseView<double>{storage->dense.get(), count, d, d, 1};
-            } else {
-                storage->pointers.assign(1, 0);
-                for (std::int64_t k = 0; k < count; ++k) {
-                    const auto [values, indices] = view.line(index[k]);
-                    storage->values.insert(storage->values.end(), values.begin(), values.end());
-                    storage->indices.insert(storage->indices.end(), indices.begin(), indices.end());
-                    storage->pointers.push_back(std::ssize(storage->values));
-                }
-                return SparseView<double, std::int64_t>{storage->values.data(),
-                                                        storage->indices.data(),
-                                                        storage->pointers.data(),
-                                                        count,
-                                                        d,
-                                                        true};
-            }
-        },
-        X_);
-    RowFunctions rows{count,
-                      rows_.curves,
-                      rows_.curve_index ? storage->curve_index.data() : nullptr,
-                      storage->direction.data(),
-                      storage->offset.data(),
-                      storage->weight.data()};
-    NewtonRows out(X, rows, intercept_);
-    out.storage_ = std::move(storage);
-    for (std::int64_t k = 0; k < count; ++k) {
-        out.t_[k] = t_[index[k]];
-        out.s_[k] = s_[index[k]];
-        out.multiplier_[k] = multiplier_[index[k]];
-    }
-    return out;
+    set_multiplier({});
 }
 
 void NewtonRows::place(std::span<const double> b) {

@@ -20,7 +20,6 @@
 #include "rectiline/rows/ramps.hpp"
 #include "rectiline/rows/rows.hpp"
 
-#include <memory>
 #include <optional>
 
 namespace rectiline::newton {
@@ -28,9 +27,6 @@ namespace rectiline::newton {
 class NewtonRows {
   public:
     NewtonRows(DesignView X, RowFunctions rows, bool intercept);
-
-    // A set of the given rows with storage of its own, so that few rows lie side by side.
-    NewtonRows subset(std::span<const std::int64_t> index, double weight_factor) const;
 
     std::int64_t n() const { return rows_.n; }
     const RowFunctions& functions() const { return rows_; }
@@ -81,7 +77,6 @@ class NewtonRows {
                                       Interrupt& interrupt) const;
 
   private:
-    struct Storage;
     double multiply_columns(std::span<const double> b, std::span<double> z) const;
     void set_arguments(std::span<const double> z, double intercept);
     void prepare_ramps(double S) const;
@@ -90,7 +85,6 @@ class NewtonRows {
     DesignView X_;
     RowFunctions rows_;
     bool intercept_;
-    std::shared_ptr<Storage> storage_;  // owned arrays of a subset
 
     std::vector<double> t_, dt_, s_, multiplier_, imaged_, change_;
     std::vector<double> image_, image_change_;

@@ -9,7 +9,7 @@ the columns and constraints are compiled, see ``rectiline/newton/newton_terms.hp
 from __future__ import annotations
 
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import Any, NamedTuple
 
@@ -21,6 +21,7 @@ from rectiline import _core
 from rectiline._costs import SECONDS_PER_ENTRY_COPIED
 from rectiline._polling import checkpoint
 from rectiline._typing import Mask, Matrix, Vector
+from rectiline.backends import Design, take_rows
 from rectiline.problems.forms import FormPoint, RectifiedForm
 from rectiline.solvers._base import Budget
 
@@ -167,11 +168,17 @@ def row_lengths(model: Model) -> Vector:
 
 
 def copy_rows(
-    rows: _core.NewtonRows, index: NDArray[np.int64], model: Model, scale: float = 1.0
+    model: Model, index: NDArray[np.int64], b: Vector, scale: float = 1.0
 ) -> _core.NewtonRows:
-    """Return copies of some rows with weights times `scale`, if there is time for that."""
+    """Return copies of some rows at b with weights times `scale`, if there is time for that."""
     checkpoint(seconds=SECONDS_PER_ENTRY_COPIED * index.size * model.order)
-    return rows.subset(index, scale)
+    form = model.form
+    samples = form.problem.data.samples.take(index)
+    samples = replace(samples, weight=scale * samples.weight)
+    design = Design(take_rows(form.design.without_zeros.X, index))
+    rows = _core.NewtonRows(design.view, samples.rows, samples.fit_intercept)
+    rows.place(model.terms.expand(b))
+    return rows
 
 
 @dataclass(slots=True, eq=False)
@@ -226,7 +233,7 @@ class WorkingSet:
             frozen = rows.freeze(model.terms, keep.view(np.uint8), b, budget.left())
             if frozen is not None:
                 index = np.flatnonzero(keep).astype(np.int64)
-                return cls(model, b, reach, index, copy_rows(rows, index, model), *frozen)
+                return cls(model, b, reach, index, copy_rows(model, index, b), *frozen)
             if budget.is_over():
                 return None
             reach, least = 3.0 * reach, 2 * count  # more rows, also where `reach` is zero

@@ -194,9 +194,7 @@ class Newton:
         sizes = RowPlan(n, model.order).newton_samples(not model.is_kinked)
         for size in sizes:
             index, _ = spread_rows(n, size, on_host(state.seed))
-            rows = copy_rows(state.rows, index, model, n / index.size)
-            rows.set_multiplier(None)
-            rows.place(model.terms.expand(state.b))
+            rows = copy_rows(model, index, state.b, n / index.size)
             before = rows.arguments()
             run = _core.NewtonRun(
                 model.terms, rows, None, state.b, *state.multipliers, state.schedule

@@ -111,7 +111,6 @@ def solve_reduced(
     terms = _core.NewtonFrozen(model.terms, linear, frozen.curvature, centre)
     rows = _core.NewtonRows(form.design.by_rows.view, form.rows, form.fit_intercept)
     rows.place(model.terms.expand(centre))
-    rows.set_multiplier(None)
     run = _core.NewtonRun(
         model.terms, rows, terms, centre, *model.no_multipliers(), _SCHEDULE, abs(objective)
     )
