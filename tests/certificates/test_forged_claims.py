@@ -126,6 +126,17 @@ def test_the_verdict_says_which_problem_was_proved(tmp_path: Path) -> None:
     assert "slopes from -1 to 1" in said and "L1 on 2" in said and "none at all" not in said
 
 
+def test_the_command_prints_the_problem_that_was_proved(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    problem = rl.Problem(np.eye(3, 2), [1.0, 2.0, 3.0], rl.losses.Absolute(), rl.penalties.L1(0.1))
+    rl.solve(problem).save(tmp_path / "fit.rlcert", problem)
+    np.savez(tmp_path / "data.npz", X=np.eye(3, 2), y=[1.0, 2.0, 3.0])
+    assert verify.main([str(tmp_path / "fit.rlcert"), str(tmp_path / "data.npz")]) == 0
+    said = capsys.readouterr().out
+    assert "3 rows, 2 columns and an intercept" in said and "L1 on 2" in said
+
+
 def test_a_fall_that_the_answer_is_far_along_is_proved_from_near_zero(tmp_path: Path) -> None:
     """At 2^30 times the size of an answer of 8e22, rounding of a curved loss hides the fall."""
     given = random_problem(777123, 12)

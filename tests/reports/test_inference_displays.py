@@ -68,6 +68,21 @@ def test_many_coefficients_stand_three_in_a_row():
     assert width <= 14 and height >= 9
 
 
+def test_least_squares_is_drawn_beside_the_quantiles():
+    display = CoefficientDisplay.from_estimator(MODEL, X, Y, columns=["income"], kind="nid")
+    rows = np.column_stack([np.ones(len(Y)), X])
+    best = np.linalg.lstsq(rows, Y)[0]
+    np.testing.assert_allclose(display.least_squares, best[1:], rtol=1e-5)
+    dashed = [line for line in display.axes_[0].lines if line.get_linestyle() == "--"]
+    assert [line.get_ydata()[0] for line in dashed] == list(display.least_squares)
+    weight = np.arange(len(Y)) % 2.0
+    model = rl.QuantileRegressor(quantile=[0.2, 0.8], alpha=0, fit_intercept=False)
+    model.fit(X, Y, sample_weight=weight)
+    display = CoefficientDisplay.from_estimator(model, X, Y, kind="nid", sample_weight=weight)
+    half = weight > 0
+    np.testing.assert_allclose(display.least_squares, np.linalg.lstsq(X[half], Y[half])[0], 1e-5)
+
+
 def test_a_fitted_formula_brings_its_data():
     pd = pytest.importorskip("pandas")
     rng = np.random.default_rng(0)

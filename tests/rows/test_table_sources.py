@@ -77,6 +77,16 @@ def test_tables_of_other_libraries(tmp_path, make):
             rl.rows.of(given, target="y", columns=["a"], cache=False)
 
 
+def test_a_query_of_duckdb_is_read_in_every_pass():
+    connection, table = pytest.importorskip("duckdb").connect(), whole()
+    connection.register("trips", table)
+    query = connection.sql("select a, b, y from trips where kind = 'car'")
+    model = rl.PLQRegressor("absolute").fit(rl.rows.of(query, target="y"))
+    cars = table.filter(pa.compute.equal(table["kind"], "car"))
+    memory = rl.PLQRegressor("absolute").fit(np.column_stack([cars["a"], cars["b"]]), cars["y"])
+    assert model.certificate_.primal == pytest.approx(memory.certificate_.primal, rel=1e-5)
+
+
 @pytest.mark.parametrize("dictionary", [True, False])
 def test_categories(dictionary):
     table = whole()

@@ -12,6 +12,7 @@ from scipy.stats import binom
 from rectiline._column_names import column_index
 from rectiline.inference import summary
 from rectiline.reports._plots import Display, fitted, short
+from rectiline.solvers import solve
 
 _POINTS_PER_CURVE = 200
 
@@ -129,6 +130,8 @@ class CoefficientDisplay(Display):
     names : tuple of str of length k
     level : float
         Coverage of the bands.
+    least_squares : ndarray of shape (k,), optional
+        The coefficients of least squares, drawn as dashed lines.
 
     Attributes
     ----------
@@ -152,6 +155,7 @@ class CoefficientDisplay(Display):
     interval: NDArray[np.float64]
     names: tuple[str, ...]
     level: float
+    least_squares: NDArray[np.float64] | None = None
 
     @classmethod
     def from_estimator(
@@ -168,6 +172,8 @@ class CoefficientDisplay(Display):
         **options: Any,
     ) -> CoefficientDisplay:
         """Draw the coefficients of a model that was fitted at several quantiles.
+
+        Those of least squares on the same rows are drawn beside them.
 
         Parameters
         ----------
@@ -203,12 +209,16 @@ class CoefficientDisplay(Display):
         if missing:
             raise ValueError(f"columns: no coefficient {missing[0]!r}; there are {names}.")
         places = [names.index(one) for one in chosen]
+        first = estimator.problem(X, y, options.get("sample_weight"))[0]
+        mean = solve(first.with_loss("squared_error"))
+        values = np.append(mean.intercept, mean.coef) if first.fit_intercept else mean.coef
         display = cls(
             levels[order],
             tables.coef[order][:, places],
             tables.interval[order][:, places],
             tuple(chosen),
             level,
+            values[places],
         )
         return display.plot(ax=ax, **(style or {}))
 
@@ -226,8 +236,13 @@ class CoefficientDisplay(Display):
             self.bands_.append(panel.fill_between(self.quantiles, low, high, **look))
             self.lines_ += panel.plot(self.quantiles, self.coef[:, k], color="C0", marker=".")
             panel.axhline(0.0, color="0.6", linewidth=0.8)
+            if self.least_squares is not None:
+                mean = self.least_squares[k]
+                panel.axhline(mean, color="C1", linestyle="--", label="least squares")
             panel.set(xlabel="quantile", title=short(name))
         panels[0].set_ylabel(f"coefficient, {100 * self.level:g} % band")
+        if self.least_squares is not None:
+            panels[0].legend()
 
 
 class CoverageDisplay(Display):
