@@ -15,6 +15,7 @@ import pytest
 from scipy.optimize import linprog
 from sklearn.datasets import dump_svmlight_file, load_diabetes
 
+import rectiline as rl
 from rectiline.cli import main
 
 pytest.importorskip("typer")
@@ -68,6 +69,8 @@ def test_fit_predict_verify(folder: Path, tmp_path: Path) -> None:
     assert result["relative_gap"] <= 1e-6
     assert result["violation"] <= 1e-9
     assert result["objective"] == pytest.approx(_quantile_by_highs(), rel=1e-5)
+    written = json.loads((tmp_path / "model.json").read_text("utf-8"))
+    assert written["library"] == f"rectiline {rl.__version__}"
 
     done = rectiline(
         "predict", tmp_path / "model.json", folder / "diabetes.parquet", "-o", tmp_path / "out.csv"

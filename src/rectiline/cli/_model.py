@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+import rectiline as rl
 from rectiline import losses, penalties
 from rectiline.backends import TableEncoder
 from rectiline.constraints import named_constraints
@@ -21,6 +22,7 @@ from rectiline.problems import Certificate, DualPoint
 from rectiline.solvers import Solution, Status
 
 _FORMAT = {"format": "rectiline-model", "version": 2}
+_HEADER = (*_FORMAT, "library")
 
 
 def make_estimator(terms: dict[str, Any], names: list[str], is_classifier: bool) -> Any:
@@ -58,7 +60,8 @@ class Model:
 
     def save(self, path: Path) -> None:
         """Write the model; "-" is the standard output."""
-        text = json.dumps({**_FORMAT, **asdict(self)}, indent=1) + "\n"
+        header = {**_FORMAT, "library": f"rectiline {rl.__version__}"}
+        text = json.dumps(header | asdict(self), indent=1) + "\n"
         if str(path) == "-":
             sys.stdout.write(text)
         else:
@@ -79,7 +82,7 @@ class Model:
             raise ValueError(f"{path}: this is not a model file.")
         if content.get("version") not in (1, 2) or isinstance(content["version"], bool):
             raise ValueError(f"{path}: it was written by another version of rectiline.")
-        parts = {name: value for name, value in content.items() if name not in _FORMAT}
+        parts = {name: value for name, value in content.items() if name not in _HEADER}
         parts = _of_first_version(parts) if content["version"] == 1 else parts
         wrong = _first_wrong_part(parts)
         if wrong is not None:
