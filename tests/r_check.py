@@ -187,10 +187,10 @@ def main():
         cells = []
         for name in tables:
             mine = [row for row in rows if row.table == name and row.what == what]
-            worst = min(mine, key=lambda row: row.digits, default=None)
-            plain = min((row.digits for row in mine if not row.why), default=np.nan)
-            star = "*" if worst is not None and worst.why else ""
-            cells.append((f"{plain:.1f}{star}" if mine else "-").rjust(12))
+            plain = [row.digits for row in mine if not row.why]
+            worst = f"{min(plain):.1f}" if plain else ""
+            star = "*" if len(plain) < len(mine) else ""
+            cells.append((f"{worst}{star}" or "-").rjust(12))
         print(what.ljust(14) + "".join(cells))
     for row in rows:
         if row.why or not row.holds:
