@@ -87,6 +87,23 @@ def test_a_query_of_duckdb_is_read_in_every_pass():
     assert model.certificate_.primal == pytest.approx(memory.certificate_.primal, rel=1e-5)
 
 
+@pytest.mark.parametrize("kind", ["query", "lazy", "data set", "stream", "path"])
+def test_estimators_say_how_rows_elsewhere_are_read(tmp_path, kind):
+    table = whole().drop(["kind"])
+    pq.write_table(table, tmp_path / "rows.parquet")
+    made = {
+        "query": lambda: duckdb(table, tmp_path),
+        "lazy": lambda: lazy(table, tmp_path),
+        "data set": lambda: ds.dataset(tmp_path / "rows.parquet"),
+        "stream": lambda: table.to_reader(),
+        "path": lambda: str(tmp_path / "rows.parquet"),
+    }[kind]()
+    for model in (rl.PLQRegressor(), rl.QuantileRegressor(), rl.PLQClassifier()):
+        for y in (None, np.asarray(table["y"])):
+            with pytest.raises(TypeError, match=r"rows are not in memory.*rows\.of\(X, target="):
+                model.fit(made, y)
+
+
 @pytest.mark.parametrize("dictionary", [True, False])
 def test_categories(dictionary):
     table = whole()
