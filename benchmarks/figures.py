@@ -65,14 +65,8 @@ def gpu() -> dict[str, str]:
 
 def disk() -> dict[str, str]:
     """Return what Parquet files take, over decoding them twice, and how much memory."""
-    every = read_table("disk")
-    rows = [row for row in every if row["source"] == "Parquet"]
-    pools = {
-        f"pool_{row['source'].split()[2]}": f"{float(row['rows_per_second']) / 1e6:.0f}"
-        for row in every
-        if row["rows_per_second"] and row["columns"] == "10"
-    }
-    return pools | {
+    rows = [row for row in read_table("disk") if row["source"] == "Parquet"]
+    return {
         "disk_ratio": between([float(row["ratio"]) for row in rows], 1),
         "disk_gigabytes": f"{max(float(row['gigabytes']) for row in rows):.1f}",
     }

@@ -48,6 +48,7 @@ def write_page(folder: Path) -> None:
         "exponents": _exponents(results),
         "measures": _measures(),
         "gpu": _gpu(),
+        "processes": _processes(),
         "coverage": _coverage(),
         "machine": _machine(results),
         **{name: (HEADER, [row.cells() for row in some]) for name, some in lists.items()},
@@ -90,6 +91,21 @@ def _gpu() -> tuple[tuple[str, ...], Lines]:
         fields = (row["dtype"], row["loss"], row["seconds"], row["passes"], kept, row["gap"])
         lines.append((size, *fields))
     return ("rows x columns", "numbers", "loss", "seconds", "passes", "rows kept", "gap"), lines
+
+
+def _processes() -> tuple[tuple[str, ...], Lines]:
+    """What rows of Parquet take on pools of processes."""
+    pools = [row for row in read_table("disk") if "process" in row["source"]]
+    found = [row for row in pools if row["rows_per_second"]]
+    found.sort(key=lambda row: (int(row["columns"]), -float(row["seconds"])))
+    lines = []
+    for row in found:
+        size, many = f"{int(row['rows']):,} x {row['columns']}", row["source"].split()[2]
+        speed = f"{float(row['rows_per_second']) / 1e6:.1f} million"
+        share = f"{100 * float(row['decoding_share']):.0f} %"
+        lines.append((size, many, row["seconds"], speed, share, row["gigabytes"]))
+    header = ("rows x columns", "processes", "seconds", "rows a second", "decoding", "driver GB")
+    return header, lines
 
 
 def _multitask(part: str) -> tuple[tuple[str, ...], Lines]:
