@@ -25,8 +25,10 @@ class Data:
 
     ``source`` is ``"synthetic"`` (``name`` is a profile: good, bad, correlated, heavy, l1svm,
     group), ``"real"`` (``name`` is a file, then an OpenML set, then a stand-in) or ``"sklearn"``.
-    ``columns`` is ``"raw"``, ``"standardised"`` (dense: mean 0 and sd 1) or ``"maxabs"`` (sparse
-    stays sparse). ``ones`` appends a constant column, penalised like any other.
+    ``columns`` is ``"raw"``, ``"standardised"`` (dense: mean 0 and sd 1), ``"maxabs"`` (sparse
+    stays sparse) or ``"unit"`` (all entries over the largest). ``ones`` appends a constant column,
+    penalised like any other. Of a real table ``n`` rows are drawn, all if ``n`` is 0, and the
+    ``target`` ``"y=3"`` is the label 3 against the others.
     """
 
     source: str
@@ -42,7 +44,7 @@ class Data:
 
     @property
     def label(self) -> str:
-        size = f" {self.n}x{self.d}" if self.source == "synthetic" else ""
+        size = f" {self.n}x{self.d}" if self.d else f" {self.n} rows" if self.n else ""
         columns = "" if self.source == "synthetic" and self.columns == "raw" else f" {self.columns}"
         return f"{self.name}{size}{columns}"
 

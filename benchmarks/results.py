@@ -199,7 +199,8 @@ def _plain(record: Record) -> bool:
 
 
 def _sparse(record: Record) -> bool:
-    return record["suite"] == "sparse_data" or "tfidf" in str(record["definition"]["data"]["name"])
+    data = record["definition"]["data"]
+    return record["suite"] == "sparse_data" or data["form"] == "csr" or "tfidf" in data["name"]
 
 
 # The first that fits counts.

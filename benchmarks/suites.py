@@ -10,7 +10,7 @@ generation   the tables of the column generation paper at its sizes, and harder 
 scaling      time against n, d and C; the report fits an exponent to each line
 accuracy     every solver at many tolerances, 1e-1 to 1e-9
 small        tiny problems: what the call itself costs
-estimators   scikit-learn's ``QuantileRegressor`` and ours, both through ``fit``
+estimators   scikit-learn's ``QuantileRegressor`` and ``LinearSVC`` and ours, all through ``fit``
 """
 
 from __future__ import annotations
@@ -353,7 +353,16 @@ def estimators() -> list[Case]:
     solvers = ("rectiline-quantile", "sklearn-quantile")
     found = races(tables, [MEDIAN, ("pinball", 0.9)], solvers, **NOT_PENALISED, **same)
     large = residual("good", 1_000_000, 20)
-    return found + races([large], [MEDIAN], solvers, **NOT_PENALISED, **same)
+    found += races([large], [MEDIAN], solvers, **NOT_PENALISED, **same)
+    # Images of which four fifths are zero: each digit against the others.
+    solvers = ("rectiline-classifier", "liblinear", "liblinear-primal")
+    images = {"n": 4000, "columns": "unit"}
+    for form in ("dense", "csr"):
+        for digit in range(10):
+            table = real("mnist_5k", form=form, target=f"y={digit}", **images)
+            same = {"mean": False, "repeats": 3, "tag": f"{form} {digit}"}
+            found += races([table], [SQUARED], solvers, **same)
+    return found
 
 
 def quick() -> list[Case]:

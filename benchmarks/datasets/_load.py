@@ -42,7 +42,11 @@ def load(data: Data) -> Table:
 
 def _source(data: Data) -> tuple[Any, np.ndarray, Any, str]:
     if data.source == "real":
-        return _real.load(data.name, data.task, data.target, data.seed)
+        X, y, Z, origin = _real.load(data.name, data.task, data.target, data.seed)
+        if not data.n:
+            return X, y, Z, origin
+        some = np.random.default_rng(data.seed).permutation(len(y))[: data.n]
+        return X[some], y[some], None if Z is None else Z[some], origin
     if data.source == "sklearn":
         from sklearn import datasets
 
@@ -69,6 +73,8 @@ def _columns(X: Any, how: str) -> Any:
         X = X.toarray() if hasattr(X, "toarray") else X
         spread = X.std(axis=0)
         return (X - X.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
+    if how == "unit":
+        return X / abs(X).max()
     if how == "maxabs":
         top = np.asarray(abs(X).max(axis=0).todense()).ravel() if hasattr(X, "indptr") else None
         top = np.abs(X).max(axis=0) if top is None else top
@@ -78,4 +84,4 @@ def _columns(X: Any, how: str) -> Any:
 
             return sparse.csr_matrix(X @ sparse.diags(1.0 / top))
         return X / top
-    raise ValueError(f"columns={how!r}: allowed are raw, standardised, maxabs")
+    raise ValueError(f"columns={how!r}: allowed are raw, standardised, maxabs, unit")

@@ -89,7 +89,9 @@ def _from_file(path: Path, target: str) -> tuple[Any, np.ndarray, Any]:
             X: Any = sparse.csr_matrix(parts, shape=tuple(int(k) for k in archive["shape"]))
         else:
             X = np.ascontiguousarray(archive["X"], dtype=np.float64)
-        y = np.asarray(archive[target], dtype=np.float64)
+        name, _, label = target.partition("=")
+        y = np.asarray(archive[name], dtype=np.float64)
+        y = np.where(y == float(label), 1.0, -1.0) if label else y
         Z = np.asarray(archive["Z"], dtype=np.float64) if "Z" in archive.files else None
     return X, y, Z
 

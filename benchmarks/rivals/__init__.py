@@ -10,6 +10,7 @@ from . import ours, packages, programs
 from ._base import MARGIN, Answer, Rival
 
 _CLASSES: dict[str, type[Rival]] = {
+    "rectiline-classifier": ours.RectilineClassifier,
     "rectiline-quantile": ours.RectilineQuantile,
     "rehline": packages.ReHLine,
     "rehline-plain": packages.ReHLinePlain,

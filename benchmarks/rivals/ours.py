@@ -95,6 +95,29 @@ def _penalty(penalties: Any, objective: Objective) -> Any:
     return penalties.Ridge(objective.l2) if objective.l2 else None
 
 
+class RectilineClassifier(Ours):
+    """``rectiline.PLQClassifier.fit``: checks of the data included."""
+
+    takes = {"losses": ("hinge", "squared_hinge", "smoothed_hinge"), "ridge": True, "l1": False}
+
+    def prepare(self, objective: Objective) -> None:
+        from rectiline.estimators import PLQClassifier
+
+        self.objective = objective
+        C = objective.uniform_weight / objective.l2
+        options = {"fit_intercept": objective.case.intercept, "max_iter": 2**30}
+        self.model = PLQClassifier(objective.case.loss, C=C, **options)
+
+    def solve(self, tol: float, time_limit: float) -> Any:
+        self.model.set_params(tol=tol, time_limit=time_limit)
+        return self.model.fit(self.objective.X, self.objective.y)
+
+    def answer(self, raw: Any) -> Answer:
+        word = _word(raw.status_, raw.n_iter_, raw.solver_, raw.certificate_)
+        dual = np.asarray(raw.solution_.dual.sample) * self.objective.l2
+        return Answer(np.ravel(raw.coef_), float(np.ravel(raw.intercept_)[0]), dual, None, word)
+
+
 class RectilineQuantile(Ours):
     """``rectiline.QuantileRegressor.fit``: checks of the data and the final polish included."""
 
