@@ -79,6 +79,22 @@ def test_links_between_documents_lead_somewhere():
             assert (document.parent / link).exists(), f"{document.name}: {link}"
 
 
+def test_the_page_about_the_code_is_true_of_the_code():
+    """Files that it names exist, and protocols have the methods that it lists."""
+    from rectiline.problems.forms._base import Form
+    from rectiline.rows import RowBlocks
+    from rectiline.solvers._base import PathFollower, Solver
+
+    text = (ROOT / "ARCHITECTURE.md").read_text("utf-8")
+    if (ROOT / "benchmarks").exists():
+        for name in re.findall(r"`([\w./]+(?:/|\.py|\.hpp|\.csv))`", text):
+            assert (ROOT / name).exists() or (ROOT / "src" / "rectiline" / name).exists(), name
+    for protocol in (Form, Solver, PathFollower, RowBlocks):
+        listed = re.search(rf"\| `{protocol.__name__}` \|([^|]*)\|", text).group(1)
+        methods = set(re.findall(r"`(\w+)", listed)) - {"learn"}  # which only some solvers have
+        assert methods and all(hasattr(protocol, method) for method in methods), protocol
+
+
 def test_the_readme_states_what_was_measured():
     """Numbers of the README are those of the result files; the pages read them when built."""
     if not (ROOT / "benchmarks").exists():
