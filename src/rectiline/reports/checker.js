@@ -30,7 +30,9 @@
   const half = (x) => [x[0] / 2, x[1] / 2, x[2] / 2 + ABSOLUTE], slack = (x) => 1.001 * x[2] + 2 ** -51 * Math.abs(x[1]) + 2 ** -1070;
   // The sign of a pair is that of its high part plus the low one, which double precision decides.
   const upper = (x) => { const v = x[0] + x[1]; return v + slack(x) + 2 ** -51 * Math.abs(v); };
-  const isPositive = (x) => x[0] + (x[1] - slack(x)) > 0, isNegative = (x) => x[0] + (x[1] + slack(x)) < 0, isZero = (x) => x.every((part) => part === 0);
+  const isPositive = (x) => x[0] + (x[1] - slack(x)) > 0, isNegative = (x) => x[0] + (x[1] + slack(x)) < 0;
+  const isZero = (x) => x.every((part) => part === 0);
+  const mayRise = (x) => !isZero(x) && !isNegative(x), mayFall = (x) => !isZero(x) && !isPositive(x); // as far as is proved
   function larger(x, y) { // a bound on both
     if (x === null || !Number.isFinite(y[0])) return y;
     if (!Number.isFinite(x[0])) return x;
@@ -56,7 +58,7 @@
     const rise = minus(s, exact(slope)); // the derivative at `at`
     const there = (t) => minus(times(s, exact(t)), pieceAt(piece, exact(t)));
     if (bend === 0) {
-      if ((high === Infinity && upperSign(rise) > 0) || (low === -Infinity && lowerSign(rise) < 0)) { return INFINITE; }
+      if ((high === Infinity && mayRise(rise)) || (low === -Infinity && mayFall(rise))) { return INFINITE; }
       const ends = [low, high].filter(Number.isFinite).map(there);
       return ends.length ? ends.reduce(larger, null) : minus(times(s, exact(at)), exact(value));
     }
@@ -65,32 +67,30 @@
     if (low > -Infinity && isNegative(derivative(low))) return there(low);
     return add(minus(times(s, exact(at)), exact(value)), half(squareOver(rise, bend)));
   }
-  const upperSign = (x) => (isZero(x) || isNegative(x) ? 0 : 1); // 1 unless x <= 0 is proved
-  const lowerSign = (x) => (isZero(x) || isPositive(x) ? 0 : -1);
   class Loss {
     constructor(knots, pieces) {
       const first = pieces[0], last = pieces[pieces.length - 1];
       const least = first[3] > 0 ? -Infinity : first[2], most = last[3] > 0 ? Infinity : last[2];
-      Object.assign(this, { knots, pieces, least, most, found: new Map() });
+      Object.assign(this, { knots, pieces, least, most });
       knots.forEach((knot, k) => {
         if (k && knot <= knots[k - 1]) refuse("the knots of a loss do not increase");
-        const sides = [pieces[k], pieces[k + 1]], [left, right] = sides.map((one) => pieceAt(one, exact(knot)));
-        const sizes = sides.map(([at, , slope, bend]) => [Math.abs(knot) + Math.abs(at), Math.abs(slope) + bend * (Math.abs(knot) + Math.abs(at))]);
-        const terms = [0, 1].map((l) => sizes.reduce((sum, [e, rise], k) => sum + (l ? rise : Math.abs(sides[k][1]) + e * rise), 0));
-        if (!(Math.abs(minus(left, right)[0]) <= 2 ** -40 * terms[0])) refuse("a loss jumps");
-        const [down, up] = sides.map(([at, , slope, bend]) => slope + bend * (knot - at));
-        if (!(down - up <= 2 ** -40 * terms[1])) refuse("a loss is not convex");
+        const [left, right] = [pieces[k], pieces[k + 1]].map((piece) => {
+          const [at, value, slope, bend] = piece, e = Math.abs(knot) + Math.abs(at), steep = Math.abs(slope) + bend * e;
+          return { here: pieceAt(piece, exact(knot)), rise: slope + bend * (knot - at), steep, size: Math.abs(value) + e * steep };
+        });
+        const jump = Math.abs(minus(left.here, right.here)[0]);
+        if (!(jump <= 2 ** -40 * (left.size + right.size))) refuse("a loss jumps");
+        if (!(left.rise - right.rise <= 2 ** -40 * (left.steep + right.steep))) refuse("a loss is not convex");
       });
+      this.drop = least <= 0 && most >= 0 ? this.conjugate(0) : null; // how far below zero it goes: all but a linear term end
     }
     where(t) { // the piece of the right derivative
       return this.knots.filter((knot) => knot < t[0] || (knot === t[0] && t[1] >= 0)).length;
     }
     value(t) { // at least the value at t, whichever side of a knot t is on
-      let k = this.where(t);
-      while (k > 0 && !isPositive(minus(t, exact(this.knots[k - 1])))) k -= 1;
-      let best = pieceAt(this.pieces[k], t);
-      for (; k < this.knots.length && !isNegative(minus(t, exact(this.knots[k]))); k++) best = larger(best, pieceAt(this.pieces[k + 1], t));
-      return best;
+      const passed = this.knots.filter((knot) => isPositive(minus(t, exact(knot)))).length;
+      const reached = this.knots.filter((knot) => !isNegative(minus(t, exact(knot)))).length;
+      return this.pieces.slice(passed, reached + 1).map((piece) => pieceAt(piece, t)).reduce(larger, null);
     }
     slope(t) { // right derivative, rounded: any number in the range will do
       const [at, , slope, bend] = this.pieces[this.where(t)], s = add(exact(slope), times(exact(bend), minus(t, exact(at))));
@@ -98,45 +98,8 @@
     }
     conjugate(s) { // at least the supremum over all t, over every piece
       if (!(s >= this.least && s <= this.most)) refuse("a slope is outside the range of its loss");
-      if (this.found.has(s)) return this.found.get(s);
       const over = (piece, k) => supremum(exact(s), piece, this.knots[k - 1] ?? -Infinity, this.knots[k] ?? Infinity);
-      const best = this.pieces.map(over).reduce(larger, null);
-      if (this.found.size < 64) this.found.set(s, best);
-      return best;
-    }
-  }
-  // ---- SHA-256 (absent from browsers at file:// addresses) --------------------------------------
-  const PRIMES = Array.from({ length: 310 }, (_, k) => k + 2).filter((k, at, all) => all.slice(0, at).every((p) => k % p)); // 64 of them
-  const fraction = (x) => Math.floor((x - Math.floor(x)) * 2 ** 32), ROUNDS = Uint32Array.from(PRIMES, (p) => fraction(Math.cbrt(p)));
-  class Sha256 {
-    state = Uint32Array.from(PRIMES.slice(0, 8), (p) => fraction(Math.sqrt(p)));
-    block = new Uint8Array(64); words = new Uint32Array(64); used = 0; length = 0;
-    update(bytes) {
-      this.length += bytes.length;
-      for (const byte of bytes) { this.block[this.used++] = byte; if (this.used === 64) this.mix(); }
-    }
-    mix() {
-      const w = this.words, turn = (x, n) => (x >>> n) | (x << (32 - n)), block = view(this.block);
-      this.used = 0;
-      for (let k = 0; k < 16; k++) w[k] = block.getUint32(4 * k);
-      for (let k = 16; k < 64; k++) {
-        const x = w[k - 15], y = w[k - 2];
-        w[k] = w[k - 16] + (turn(x, 7) ^ turn(x, 18) ^ (x >>> 3)) + w[k - 7] + (turn(y, 17) ^ turn(y, 19) ^ (y >>> 10));
-      }
-      let [a, c, d, e, f, g, h, i] = this.state;
-      for (let k = 0; k < 64; k++) {
-        const one = (i + (turn(f, 6) ^ turn(f, 11) ^ turn(f, 25)) + ((f & g) ^ (~f & h)) + ROUNDS[k] + w[k]) | 0;
-        const two = ((turn(a, 2) ^ turn(a, 13) ^ turn(a, 22)) + ((a & c) ^ (a & d) ^ (c & d))) | 0;
-        [i, h, g, f, e, d, c, a] = [h, g, f, (e + one) | 0, d, c, a, (one + two) | 0];
-      }
-      [a, c, d, e, f, g, h, i].forEach((x, k) => { this.state[k] += x; });
-    }
-    digest() {
-      const end = new Uint8Array((this.used < 56 ? 64 : 128) - this.used), bits = BigInt(this.length) * 8n;
-      end[0] = 128;
-      view(end).setBigUint64(end.length - 8, bits);
-      this.update(end);
-      return Array.from(this.state, (x) => x.toString(16).padStart(8, "0")).join("");
+      return this.pieces.map(over).reduce(larger, null);
     }
   }
   // ---- archives and arrays ----------------------------------------------------------------------
@@ -282,14 +245,13 @@
     if (named.includes(-1) ? !index : used.size < many) refuse("a loss has no rows");
     const isPlace = (all) => new Set(all.filter((j) => j >= 0)).size === all.filter((j) => j >= 0).length && all.every((j, k) => j < d && (j >= 0 || k === features));
     if (features < 0 || !count || !file.columns.every(isPlace)) refuse("the columns are not those of the data");
+    const numbers = (all) => (Array.isArray(all) ? all.map((x) => double(x, "a number of a loss")) : refuse("a loss has no numbers"));
     file.losses = losses.map((one) => {
-      if (!one || !Array.isArray(one.knots) || !Array.isArray(one.pieces) || one.pieces.length !== one.knots.length + 1) refuse("a loss has no pieces");
-      const pieces = one.pieces.map((piece) => {
-        if (!Array.isArray(piece) || piece.length !== 4) refuse("a piece is no list of four numbers");
-        return piece.map((x) => double(x, "a number of a loss"));
-      });
+      const knots = numbers(one?.knots), pieces = Array.isArray(one.pieces) ? one.pieces.map(numbers) : [];
+      if (pieces.length !== knots.length + 1) refuse("a loss has too many pieces or too few");
+      if (pieces.some((piece) => piece.length !== 4)) refuse("a piece is no list of four numbers");
       if (pieces.some((piece) => piece[3] < 0)) refuse("a loss is not convex");
-      return new Loss(one.knots.map((x) => double(x, "a knot")), pieces);
+      return new Loss(knots, pieces);
     });
     file.radius = version === 1 ? 100 : 1024;
     if (!isObject(claim)) refuse("there is no claim");
@@ -330,18 +292,24 @@
     if (header.labels !== null) return encoding[value];
     return [encoding[0][0], value === 0 ? 0 : value, encoding[0][2]];
   }
-  function compare(header, proofs, data, given) { // the data must be those of the checksums
-    const { n_samples: n, checksums } = header, [first] = proofs, { features } = first, X = data.X;
+  async function compare(header, proofs, data, given) { // the data must be those of the checksums
+    const { n_samples: n, checksums } = header, [first] = proofs, { features, rowsPerSum } = first, X = data.X;
     if (proofs.some((one) => one.features !== data.columns)) refuse(`the data have ${data.columns} columns, the certificate is about ${features}`);
     if (data.rows !== n) refuse(`the data have ${data.rows} rows, the certificate is about ${n}`);
     if (!X.every(Number.isFinite)) stop("X must hold finite numbers");
-    const isOld = header.version === 1, wide = features + (isOld ? 2 : given.width), bytes = new Uint8Array(8 * wide), put = view(bytes);
-    for (let i = 0, sum = new Sha256(); i < n; i++) {
-      const more = isOld ? encoded(first, given, i, 0) : given.values.subarray(i * given.width, (i + 1) * given.width);
-      for (let j = 0; j < wide; j++) { const x = j < features ? X[i * features + j] : more[j - features]; put.setFloat64(8 * j, x === 0 ? 0 : x, true); }
-      sum.update(bytes);
-      if ((i + 1) % first.rowsPerSum && i < n - 1) continue;
-      sum = sum.digest() === checksums[Math.floor(i / first.rowsPerSum)] ? new Sha256() : refuse("the data are not those of the certificate");
+    if (!globalThis.crypto?.subtle) stop("the browser computes no checksums on this page, which must be a file or come over a secure connection");
+    const part = (all, row, width) => all.slice(row * width, (row + 1) * width);
+    const more = (row) => (header.version === 1 ? encoded(first, given, row, 0).slice(0, 2) : part(given.values, row, given.width));
+    const wide = features + more(0).length;
+    for (let start = 0; start < n; start += rowsPerSum) {
+      const rows = Math.min(rowsPerSum, n - start), bytes = new Uint8Array(8 * wide * rows), put = view(bytes);
+      for (let i = 0; i < rows; i++) {
+        const numbers = [...part(X, start + i, features), ...more(start + i)];
+        numbers.forEach((x, j) => put.setFloat64(8 * (i * wide + j), x === 0 ? 0 : x, true));
+      }
+      const sum = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
+      const digits = Array.from(sum, (byte) => byte.toString(16).padStart(2, "0")).join("");
+      if (digits !== checksums[start / rowsPerSum]) refuse("the data are not those of the certificate");
     }
   }
   function checkWeights({ header, stated, arrays, n, count }, given) { // the weights of rows, copy by copy
@@ -350,9 +318,9 @@
     if (given.length !== n || !given.every((one) => Number.isFinite(one) && one >= 0)) stop("weights must be one for each row, finite and not negative");
     if (stated.weights === "data") return mine.map((one, k) => one * given[Math.floor(k / count)]);
     for (let copy = 0; copy < count; copy++) { // rows that the file leaves out have no weight there
-      let ratio = 0;
-      given.forEach((one, i) => { if (!ratio && one > 0) ratio = mine[i * count + copy] / one; });
-      const isSame = (one, i) => mine[i * count + copy] === 0 || Math.abs(mine[i * count + copy] - ratio * one) <= 1e-12 * ratio * one;
+      const own = (i) => mine[i * count + copy], both = given.findIndex((one, i) => one > 0 && own(i) > 0);
+      const ratio = both < 0 ? 0 : own(both) / given[both];
+      const isSame = (one, i) => own(i) === 0 || Math.abs(own(i) - ratio * one) <= 1e-12 * ratio * one;
       if (!given.every(isSame)) refuse("the weights of the data are not those of the certificate");
     }
     return mine;
@@ -381,8 +349,7 @@
       const g = times(w, exact(p * s));
       if (s) x.forEach((one, j) => { if (one) q[j] = minus(q[j], times(g, exact(one))); });
       dual = add(dual, times(w, minus(times(exact(s), exact(o)), loss.conjugate(s))));
-      const isBounded = loss.least <= 0 && loss.most >= 0; // all but a linear term are
-      least = isBounded && least ? minus(least, times(w, loss.conjugate(0))) : null;
+      least = least && loss.drop ? minus(least, times(w, loss.drop)) : null;
       x.forEach((one, j) => { widest[j] = Math.max(widest[j], Math.abs(one)); });
     }
     const unit = Array.from(widest, (most) => reach / (most || 1)); // would explain the largest target
@@ -474,7 +441,7 @@
           const end = add([centre[0], centre[1], 0], exact(side * 1.01 * (centre[2] + RELATIVE * Math.abs(centre[0]))));
           let s = [end[0], end[1], 0];
           const over = minus(size(s), exact(bow)), isOpen = (s[0] > 0 ? high : -low) === Infinity;
-          if (!isFree && bend === 0 && isOpen && upperSign(over) > 0) {
+          if (!isFree && bend === 0 && isOpen && mayRise(over)) {
             leave(over, size(s), isOutside ? [] : [j]);
             [s, isOutside] = [exact(Math.sign(s[0]) * bow), true];
           }
@@ -484,14 +451,14 @@
         sum = add(sum, best);
       });
       for (const members of this.norms) { // their bounds may count as infinite
-        const over = this.excess(members, q).filter(([one]) => upperSign(one) > 0);
+        const over = this.excess(members, q).filter(([one]) => mayRise(one));
         over.forEach(([one, all], k) => leave(one, all, k ? [] : members));
       }
       return { sum, rest, outside };
     }
     cut(j, s) {
       const [low, high] = [this.lower[j], this.upper[j]];
-      this.isCut ||= (low === -Infinity && lowerSign(s) < 0) || (high === Infinity && upperSign(s) > 0);
+      this.isCut ||= (low === -Infinity && mayFall(s)) || (high === Infinity && mayRise(s));
       return [low === -Infinity ? Math.min(-this.far[j], high) : low, high === Infinity ? Math.max(this.far[j], low) : high];
     }
     // Sums of the k largest sizes less those of the strengths, which are at most zero in the ball.
@@ -512,11 +479,11 @@
   }
   function checkInfeasible({ arrays }) {
     const { A, E, c, f, lower, upper: top, inequality, equality } = arrays, d = lower.length;
-    let level = 0n, loose = 0n;
-    for (const [x, y] of [[c, inequality], [f, equality]]) x.forEach((one, k) => { level += whole(one) * whole(y[k]); });
+    const y = [...inequality, ...equality].map(whole), constants = [...c, ...f], entries = [...A, ...E];
+    const inner = (x) => y.reduce((sum, one, k) => sum + whole(x(k)) * one, 0n); // times 2^2200
+    let level = inner((k) => constants[k]), loose = 0n;
     for (let j = 0; j < d; j++) {
-      let v = 0n; // times 2^2200
-      for (const [matrix, y] of [[A, inequality], [E, equality]]) y.forEach((one, k) => { v += whole(matrix[k * d + j]) * whole(one); });
+      const v = inner((k) => entries[k * d + j]);
       const end = v > 0n ? top[j] : v < 0n ? lower[j] : 0;
       if (Number.isFinite(end)) level += (v * whole(end)) / 2n ** 1100n + 1n; // rounded up
       else loose += v > 0n ? v : -v;
@@ -597,7 +564,7 @@
       const table = proofs.length ? (data ? await parseData(data, file, options) : stop("the data are missing")) : null;
       reading = "certificate";
       const given = proofs.length && targets(file.header, proofs, table);
-      if (proofs.length) compare(file.header, proofs, table, given);
+      if (proofs.length) await compare(file.header, proofs, table, given);
       const found = file.problems.map((one) => (one.losses ? checkProblem(one, table, given) : { excluded: checkInfeasible(one) }));
       const infeasible = (size) => `no coefficients${size < Infinity ? ` of size up to ${size.toPrecision(6)}` : ""} satisfy the constraints.`;
       const said = file.problems.map((one, k) => `The claim holds: ${one.losses ? words(one, found[k]) : infeasible(found[k].excluded)}`);
