@@ -156,9 +156,23 @@ def test_the_patience_of_newton_steps_is_kept():
     with pytest.warns(rl.ConvergenceWarning, match="stalled"):
         hurried = rl.solve(problem, solver="generation", patience=1e6)
     assert hurried.status == "stalled" and hurried.n_iter <= 2
-    plan = choose(problem)
-    names = [stage.method.name for stage in plan]
-    assert names == ["generation", "interior", "interior", "generation"]
+    assert rl.solve(problem).status == "solved"
+
+
+@pytest.mark.parametrize(
+    ("n", "d", "share", "first"),
+    [(200, 150, 0.001, "interior"), (200, 150, 0.1, "generation"), (30, 150, 0.001, "generation")],
+)
+def test_coupled_columns_are_generated_where_few_clusters_may_be_left(n, d, share, first):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, d))
+    y = X @ rng.normal(size=d) + rng.normal(size=n)
+    largest = 1.0 / rl.penalties.Slope(np.linspace(1.0, 0.1, d)).shrink_factor(X.T @ y)
+    strengths = share * largest * np.linspace(1.0, 0.1, d)
+    problem = rl.Problem(X, y, rl.losses.SquaredError(), rl.penalties.Slope(strengths))
+    names = [stage.method.name for stage in choose(problem)]
+    more = ["interior", "interior", "generation"]
+    assert names == (more if first == "interior" else ["generation", *more])
     assert rl.solve(problem).status == "solved"
 
 

@@ -58,6 +58,11 @@ class Rule(NamedTuple):
     why: str
 
 
+def _may_leave_few_clusters(f: Facts) -> bool:
+    """Whether columns are many more than rows, hardly any, or few for so strong a penalty."""
+    return f.d <= 8 or f.d > 2 * f.n or f.largest_pull <= max(3.0, 0.2 * f.d)
+
+
 def _is_priced_program(f: Facts) -> bool:
     return f.has_prices and f.is_linear_program
 
@@ -65,6 +70,11 @@ def _is_priced_program(f: Facts) -> bool:
 def _has_large_basis(f: Facts) -> bool:
     """Whether slopes at zero say so; those of margins vanish on the way, those of residuals not."""
     return f.is_of_residuals and f.d <= 4 * f.n and f.has_large_basis
+
+
+def _has_cheap_matrix(f: Facts) -> bool:
+    """Whether Newton's matrix costs less than finding a basis."""
+    return f.d < (100 if f.is_sparse else 170) or (_has_large_basis(f) and f.n > 10 * f.d)
 
 
 def _has_few_unknowns(f: Facts) -> bool:
@@ -100,9 +110,14 @@ RULES = (
         "it goes on from a neighbouring solution",
     ),
     Rule(
-        lambda f: f.is_coupled,
+        lambda f: f.is_coupled and _may_leave_few_clusters(f),
         "generation-try interior interior-32 generation",
         "a penalty that couples columns leaves few clusters",
+    ),
+    Rule(
+        lambda f: f.is_coupled,
+        "interior interior-32 generation",
+        "many clusters are left of few columns",
     ),
     # Fixed effects, trends and graphs. Measured on panels and trend filters.
     Rule(
@@ -122,6 +137,11 @@ RULES = (
         "a basis that a neighbouring problem left is a few pivots away",
     ),
     Rule(
+        lambda f: _is_priced_program(f) and _has_cheap_matrix(f),
+        "newton generation interior",
+        "few columns, or about as many as matter of many rows",
+    ),
+    Rule(
         lambda f: f.is_sparse and _is_priced_program(f) and f.tol < 1e-3 and f.largest_pull <= 3.0,
         "generation interior newton",
         "pivots soon find the few columns that matter under a strong L1",
@@ -137,25 +157,6 @@ RULES = (
         lambda f: f.is_sparse and _is_priced_program(f),
         "smoothed generation interior newton",
         "a first answer; generation makes it exact",
-    ),
-    Rule(
-        lambda f: (
-            _is_priced_program(f)
-            and f.d < 250
-            and ((f.n >= 4 * f.d and f.largest_pull > 60.0) or (f.n >= 10 * f.d and f.d <= 130))
-        ),
-        "newton generation interior",
-        "many rows, and more columns in a basis than pivots like",
-    ),
-    Rule(
-        lambda f: _is_priced_program(f) and f.d < 250,
-        "generation newton interior",
-        "few of many columns matter under L1",
-    ),
-    Rule(
-        lambda f: _is_priced_program(f) and _has_large_basis(f) and f.n > 10 * f.d,
-        "newton generation-try interior",
-        "about as many columns as rows matter, and there are many rows",
     ),
     Rule(
         lambda f: _is_priced_program(f) and _has_large_basis(f),
@@ -229,16 +230,16 @@ RULES = (
         "rehline-longer-try interior newton rehline",
         "a try, as the penalty may be strong",
     ),
-    # Anything else. Measured on Fused signals, rehline, foundation, small.
-    Rule(
-        lambda f: f.is_sparse and not f.warm and not f.has_ridge and f.d >= 250 and f.n <= 4 * f.d,
-        "interior newton rehline",
-        "sparse columns without a ridge part",
-    ),
+    # Anything else. Measured on rehline, foundation, small, regret.
     Rule(
         lambda f: f.sweeps_pay,
         "rehline-try newton interior rehline",
         "a try, as the penalty looks strong",
+    ),
+    Rule(
+        lambda f: not f.warm and f.d >= 400 and f.n <= 5 * f.d,
+        "interior newton rehline",
+        "many columns, and few rows for each of them",
     ),
     # Sweeps come last: they have no end where columns are badly scaled (FairSVM on spf: both others
     # end at 3e-6 on some processors, and 30 s of sweeps stood before the 0.3 s of 32 digits).

@@ -12,18 +12,21 @@ from rectiline._lazy import cached_property
 from rectiline._typing import Vector
 from rectiline.problems import Problem
 from rectiline.problems.forms import CompositeForm, EpigraphForm, RectifiedForm
+from rectiline.solvers._screening import zero_dual
 from rectiline.solvers.interior import Interior
 
 _COLUMNS_TO_LOOK_AT_PRICES = 60
 _COLUMNS_FOR_SPARSE_SQUARES = 250
 _LARGE_BASIS_SIZE = 200  # a basis of this many rows and columns is slow to find
+_PULL_OF_FEW_COLUMNS = 5.0  # up to which few of the columns that a strength asks for are left
 _LARGE_BASIS_SHARE = 0.5  # share of the rows or columns that are expected in the basis
 _CONSTRAINTS_PER_COLUMN_FOR_SLOW_SWEEPS = 0.1
 _INTERIOR_STEPS = 25.0
 _LEAST_INTERIOR_SECONDS = 6e-3  # on small problems
 _PRODUCTS_PER_LEVEL_AND_COLUMN = 2e4  # of generation in the time of one interior step, for Slope
 _SMALL_SYSTEM_RATE = 0.25  # products of small systems in the time of one product of large matrices
-_LEAST_PRODUCTS_FOR_A_TRY = 5e6  # a few milliseconds
+_LEAST_PRODUCTS_FOR_A_TRY = 1e8  # about what the least time of interior allows
+_LEAST_SHARE_OF_LARGEST_STRENGTH = 1e-9  # of a penalty; next to none counts as this
 # Simplex budget in flops of interior steps: more than half of interior's time. Hinge with
 # L1, 0.05 to 0.01 of the largest strength: 800 x 3,000 1.5 -> 0.46 s, 600 x 2,000 0.6 -> 0.3 s.
 _SIMPLEX_SHARE = 2.0
@@ -36,9 +39,7 @@ _ROWS_PER_COLUMN_NEARBY = 25  # up to which sweeps may do from a neighbouring so
 _WARM_DIFFICULTY_FACTOR = 10.0  # a warm start makes problems this much harder as easy
 # More sweeps are tried on sparse data: other solvers gain less from zeros.
 _SPARSE_SWEEPS_FACTOR = 3.0
-# From so many columns on (as in newton_system.cpp) Newton's method on smooth losses solves its
-# systems by products with sparse rows, and takes about as long as so many sweeps.
-_COLUMNS_FOR_PRODUCTS, _SWEEPS_OF_PRODUCTS = 600, 8.0
+_SWEEPS_OF_PRODUCTS = 60.0  # on sparse rows, of Newton's method on smooth losses
 
 
 class Facts:
@@ -140,15 +141,19 @@ class Facts:
         """Whether `pull` is known."""
         return self.pull is not None
 
-    @property
+    @cached_property
     def largest_pull(self) -> float:
         """How many times weaker the penalty is than one that leaves no column."""
+        if self.is_coupled:
+            form = CompositeForm.apply(self.problem)
+            q = np.where(form.free_mask, 0.0, form.design.tdot(zero_dual(form)[1]))
+            return 1.0 / max(form.shrink_factor(q), _LEAST_SHARE_OF_LARGEST_STRENGTH)
         return np.inf if self.pull is None else float(self.pull.max())
 
     @property
     def has_large_basis(self) -> bool:
         """Whether about as many columns as rows matter in the end, by what `pull` asks for."""
-        if self.pull is None:
+        if self.pull is None or self.largest_pull <= _PULL_OF_FEW_COLUMNS:
             return False
         least = min(self.n, self.d)
         asked = int(np.count_nonzero(self.pull > 1.0))
@@ -230,16 +235,13 @@ class Facts:
     def sweeps_for_a_try(self) -> float:
         """About how many sweeps take as long as Newton's method."""
         design = self.problem.design.without_zeros
-        factor = _SPARSE_SWEEPS_FACTOR if design.is_sparse else 1.0
         if self.form.slope_width()[1]:
-            return (10.0 + 0.5 * self.d) * factor
-        if design.is_sparse and self.d >= _COLUMNS_FOR_PRODUCTS:
-            return _SWEEPS_OF_PRODUCTS
-        return 4.0 + factor * design.n_stored / self.n / 12.0
+            return (10.0 + 0.5 * self.d) * (_SPARSE_SWEEPS_FACTOR if design.is_sparse else 1.0)
+        return _SWEEPS_OF_PRODUCTS if design.is_sparse else 4.0 + self.d / 12.0
 
     @property
     def sweeps_of_interior(self) -> float:
-        """Sweeps of a try that lasts at least as long as interior takes on small problems."""
+        """About how many sweeps take as long as `interior`."""
         seconds = SECONDS_PER_ENTRY_SWEPT * self.problem.design.n_stored
         seconds += SECONDS_PER_ROW_SWEPT * self.n
-        return max(self.sweeps_for_a_try, _LEAST_INTERIOR_SECONDS / seconds)
+        return max(10.0 + 0.1 * min(self.n, self.d), _LEAST_INTERIOR_SECONDS / seconds)

@@ -34,6 +34,8 @@ LOW, BASIC, HIGH, FREE = range(4)  # statuses in a basis
 
 _DENSE_SHARE_OF_ENTRIES = 0.1  # from this share of stored entries on, columns are stored dense
 _MOST_STEPS_PER_ROW_AND_COLUMN = 100
+_MOST_HIGHS_STEPS = 2**31 - 1  # the default of HiGHS
+_HIGHS_PRODUCTS_PER_ENTRY = 10.0  # of the compiled method in the time of one step of HiGHS
 _FEASIBILITY_TOLERANCE = 1e-9  # primal and dual; HiGHS allows 1e-10
 _NEEDED = "linear programs with constraints, bounds other than zero or a sparse X need highspy"
 
@@ -97,12 +99,18 @@ class _Program:
 
 
 class LinearProgram(_Program):
-    """A program in HiGHS, which does not count its work."""
+    """A program in HiGHS.
 
-    work = 0.0
+    Attributes
+    ----------
+    work : float
+        Products of the compiled method in the time that the steps so far took.
+    """
 
     def __init__(self) -> None:
         super().__init__()
+        self.work = 0.0
+        self._n_entries = 0
         self._lib = _highspy()
         self.infinity = float(self._lib.kHighsInf)
         model = self._lib.Highs()
@@ -123,11 +131,13 @@ class LinearProgram(_Program):
         start, index, data = _entries(values.T, rows)
         bounds = self._finite(low), self._finite(high)
         self._check(self._model.addCols(cost.size, cost, *bounds, data.size, start, index, data))
+        self._n_entries += data.size
 
     def _append_rows(self, low: Vector, high: Vector, columns: Positions, values: Block) -> None:
         start, index, data = _entries(values, columns)
         bounds = self._finite(low), self._finite(high)
         self._check(self._model.addRows(low.size, *bounds, data.size, start, index, data))
+        self._n_entries += data.size
 
     def change_row_bounds(self, rows: Positions, low: Vector, high: Vector) -> None:
         """Replace the bounds of some rows; the basis stays."""
@@ -151,14 +161,20 @@ class LinearProgram(_Program):
         model, status = self._model, self._lib.HighsModelStatus
         limit = model.getRunTime() + seconds if np.isfinite(seconds) else self.infinity
         model.setOptionValue("time_limit", limit)
+        per_step = _HIGHS_PRODUCTS_PER_ENTRY * max(self._n_entries, 1)
+        most = min(np.ceil(max(work, 0.0) / per_step), _MOST_HIGHS_STEPS)
+        model.setOptionValue("simplex_iteration_limit", int(most))
         model.run()
-        self.n_steps += max(int(model.getInfo().simplex_iteration_count), 0)
+        steps = max(int(model.getInfo().simplex_iteration_count), 0)
+        self.n_steps += steps
+        self.work += steps * per_step
         words = {
             status.kOptimal: "optimal",
             status.kInfeasible: "infeasible",
             status.kUnbounded: "unbounded",
             status.kUnboundedOrInfeasible: "infeasible",
             status.kTimeLimit: "limit",
+            status.kIterationLimit: "limit",
             status.kInterrupt: "limit",
         }
         return words.get(model.getModelStatus(), "trouble")

@@ -71,8 +71,8 @@ class Generation:
         method of multipliers. By default an interior point method takes over when the sign vectors
         of groups are too many.
     patience : float, default=inf
-        Products that the compiled simplex method (linear programs on dense X), or the Newton steps
-        of the proximal method, may take before the problem is left to another solver.
+        Products that the simplex method, or the Newton steps of the proximal method, may take
+        before the problem is left to another solver.
 
     Examples
     --------
