@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import rectiline as rl
+from rectiline._costs import SECONDS_PER_PRODUCT
 from rectiline._polling import Clock, OutOfTime, asked_at_checkpoints, checkpoint, time_left
 from rectiline.backends import Design
 from rectiline.exceptions import ConvergenceWarning
@@ -304,6 +305,42 @@ def test_matrices_of_products_are_summed_in_pieces_that_ask(kind):
     assert keeper.asked >= 10
     with asked_at_checkpoints(Counting(3)), pytest.raises(OutOfTime):
         compute()
+
+
+def test_matrices_of_products_are_not_begun_without_the_time_for_all_pieces():
+    design = Design(RNG.normal(size=(30, 60_000)))
+    keeper = Counting(10**6, SECONDS_PER_PRODUCT * 0.25 * 60_000 * 30**2)
+    with asked_at_checkpoints(keeper), pytest.raises(OutOfTime):
+        design.weighted_kernel(np.ones(60_000))
+    assert keeper.asked == 1
+
+
+@pytest.mark.parametrize("penalty", ["l1", "slope"])
+def test_generation_knows_a_point_on_its_way_to_the_first_program(penalty):
+    """100 x 1,000: a path of strengths, and for Slope one of equal strengths, come first."""
+    X = RNG.normal(size=(100, 1000))
+    y = X[:, :20].sum(axis=1) + RNG.normal(size=100)
+    strengths = np.linspace(2.0, 1.0, 1000)
+    chosen = rl.penalties.L1(1.0) if penalty == "l1" else rl.penalties.Slope(strengths)
+    problem = rl.Problem(X, y, rl.losses.Absolute(), chosen)
+    method, form = rl.solvers.Generation(), CompositeForm.apply(problem)
+    known = []
+
+    def begin():
+        known[:] = [method.start(form, None, 0)]
+        method.advance(known[0], Budget(1, np.inf, 1e-6))
+
+    keeper = Counting(10**9)
+    with asked_at_checkpoints(keeper):
+        begin()
+    known.clear()
+    with asked_at_checkpoints(Counting(keeper.asked // 2)), pytest.raises(OutOfTime):
+        begin()
+    (state,) = known
+    point = method.point(state)
+    assert problem.objective(point.coef, point.intercept) < 0.5 * problem.objective(
+        np.zeros(1000), float(np.median(y))
+    )
 
 
 @pytest.mark.parametrize("solver", ["interior", "generation", "newton", "rehline"])

@@ -77,8 +77,8 @@ def _weighted_squares(
     """Return ``Z' diag(weights) Z`` for some columns Z of `lines`, less a shift of their shape.
 
     Blocks of lines keep the scaled copy small whatever the size of the matrix; there is a
-    checkpoint before each. One scaled copy times itself is a symmetric product, half the work of
-    the product of two matrices. With `ones` Z has a column of ones last.
+    checkpoint before each for all that are left. One scaled copy times itself is a symmetric
+    product, half the work of the product of two matrices. With `ones` Z has a column of ones last.
     """
     n, k = lines.shape[0], lines.shape[1] if columns is None else columns.size
     # At least as many lines as columns, so that adding up costs little beside the products.
@@ -88,7 +88,7 @@ def _weighted_squares(
     buffer = np.empty((block, order), order="F" if by_columns else "C")
     total = np.zeros((order, order))
     for first in range(0, n, max(block, 1)):
-        checkpoint(products=0.5 * block * order * order)
+        checkpoint(products=0.5 * (n - first) * order * order)
         some = slice(first, min(first + block, n))
         part = lines[some] if columns is None else lines[some][:, columns]
         part = part.toarray() if is_sparse else part

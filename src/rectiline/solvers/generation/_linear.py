@@ -55,6 +55,7 @@ class LinearState:
     rounds: int = 0
     started_over: bool = False
     relative_gap: float = np.inf  # of the last round
+    factor: float = 1.0  # times the penalty: where the path of strengths begins
 
     @property
     def units_per_round(self) -> int:
@@ -69,7 +70,8 @@ class LinearState:
 
 
 def advance_linear(state: LinearState, budget: Budget) -> Step:
-    """Do up to ``budget.iterations`` rounds."""
+    """Do up to ``budget.iterations`` rounds, after those on the path of strengths."""
+    continue_down(state)
     for done in range(1, budget.iterations + 1):
         state.rounds += 1
         status = state.master.solve(budget.left())
@@ -111,22 +113,27 @@ def _start_over(state: LinearState) -> bool:
     return True
 
 
-def continue_down(state: LinearState, factor: float, rounds: int = 2) -> None:
-    """Follow the path from `factor` times the penalty down to the penalty itself (Algorithm 2).
+def continue_down(state: LinearState, rounds: int = 2) -> None:
+    """Follow the path from a stronger penalty down to the penalty itself (Algorithm 2).
 
-    A few rounds at each strength are enough: what counts are the columns and units they bring.
+    A few rounds at each strength are enough: what counts are the columns and units they bring. The
+    solution at the last strength is what is known when time is up.
     """
-    while factor > 1.0 and state.master.patience > 0.0:
-        state.master.set_factor(factor)
+    while state.factor > 1.0 and state.master.patience > 0.0:
+        state.master.set_factor(state.factor)
         for _ in range(rounds):
             checkpoint()
             status = state.master.solve(time_left())
             if status == "infeasible":
                 _add_nearest(state, state.units_per_round)
                 continue
-            if status not in _USABLE or not _add(state, *_products(state, state.master.point())):
+            if status not in _USABLE:
                 break
-        factor *= _STRENGTH_FACTOR
+            state.point = state.master.point()
+            if not _add(state, *_products(state, state.point)):
+                break
+        state.factor *= _STRENGTH_FACTOR
+    state.factor = 1.0
     state.master.set_factor(1.0)
 
 
@@ -259,7 +266,7 @@ def start_linear(
     state = LinearState(form, pricing, master, point, arguments, plan)
     if goes_down:
         share = form.shrink_factor(np.where(form.free_mask, 0.0, guess.q))
-        continue_down(state, _FIRST_SHARE_OF_LARGEST_STRENGTH / max(share, 1e-6))
+        state.factor = _FIRST_SHARE_OF_LARGEST_STRENGTH / max(share, 1e-6)
     return state
 
 

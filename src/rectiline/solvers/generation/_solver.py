@@ -14,7 +14,6 @@ from typing import ClassVar
 
 import numpy as np
 
-from rectiline._polling import time_left
 from rectiline.exceptions import UnsupportedProblemError
 from rectiline.problems import Problem
 from rectiline.problems.forms import CompositeForm, EpigraphForm, FormPoint, LinearProgramForm
@@ -31,7 +30,8 @@ from rectiline.solvers.generation._programs import highs_refusal, is_boxed, is_m
 from rectiline.solvers.interior import Interior, InteriorState
 
 _HOPELESS_STEPS_PER_SAMPLE = 4  # simplex steps after which sign vectors of groups are given up
-_START_GAP = 1e-3  # relative gap of a solution that only serves as a start
+# Relative gap of a solution that only serves as a start, and most rounds until then.
+_START_GAP, _START_ROUNDS = 1e-3, 50
 _ROWS_PER_COLUMN_FOR_SUBSAMPLE = 50  # with more rows, a subsample is a good start
 _COLUMNS_PER_ROW_OF_WIDE_SLOPE = 10  # with more, long levels of a Slope make the program too large
 # 100 x 20,000 with 10 in a level is still solved as a linear program.
@@ -43,10 +43,14 @@ _STARTS = ("auto", "path", "subsample")
 
 @dataclass(slots=True, eq=False)
 class GenerationState:
-    """The restricted problem with its master, which may change on the way."""
+    """The restricted problem with its master, which may change on the way.
+
+    While it `is_rough` it is a program that is soon solved, whose solution is only a start.
+    """
 
     form: CompositeForm
     engine: LinearState | CurvedState | InteriorState
+    is_rough: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,11 +128,13 @@ class Generation:
             linear = LinearProgramForm(form.problem)
             return GenerationState(form, start_linear(linear, warm, self.plan(linear), seed))
         if warm is None and self.master == "auto" and form.sorted_strengths is not None:
-            warm = self._unsorted_point(form, seed)
+            unsorted = self._unsorted(form, seed)
+            if unsorted is not None:
+                return GenerationState(form, unsorted, is_rough=True)
         return GenerationState(form, self._second_order(form, warm))
 
-    def _unsorted_point(self, form: CompositeForm, seed: int) -> FormPoint | None:
-        """Return a rough solution for equal strengths, a linear program that is soon solved."""
+    def _unsorted(self, form: CompositeForm, seed: int) -> LinearState | None:
+        """Return the program for equal strengths."""
         assert form.sorted_strengths is not None
         few = min(2 * form.design.n_samples, form.sorted_strengths.size)
         equal = np.full(form.sorted_strengths.size, form.sorted_strengths[:few].mean())
@@ -136,9 +142,7 @@ class Generation:
         if form.n_constraints or LinearProgramForm.accepts(problem) is not None:
             return None
         linear = LinearProgramForm(problem)
-        state = start_linear(linear, None, self.plan(linear), seed)
-        advance_linear(state, Budget(50, time_left(), _START_GAP))
-        return state.point
+        return start_linear(linear, None, self.plan(linear), seed)
 
     def restart(self, state: GenerationState, form: CompositeForm) -> GenerationState | None:
         """Go on with the program, its basis and its columns at another strength."""
@@ -186,6 +190,12 @@ class Generation:
 
     def advance(self, state: GenerationState, budget: Budget) -> Step:
         """Do rounds of pricing; leave sign vectors of groups for the interior point method."""
+        if state.is_rough:
+            assert isinstance(state.engine, LinearState)
+            rough = replace(budget, iterations=_START_ROUNDS, relative_gap=_START_GAP)
+            advance_linear(state.engine, rough)
+            state.engine = self._second_order(state.form, state.engine.point)
+            state.is_rough = False
         engine = state.engine
         if isinstance(engine, CurvedState):
             return advance_curved(engine, budget)
