@@ -52,12 +52,22 @@ def iceberg(table, folder):
     return made
 
 
-SNAPSHOTS = {delta: "delta version 1", iceberg: "iceberg snapshot "}
+def scan(table, folder):
+    more = pa.concat_tables([table, table.slice(0, 500)])
+    keep = pa.array(np.arange(len(more)) < N)
+    return iceberg(more.append_column("keep", keep), folder).scan(row_filter="keep = true")
+
+
+SNAPSHOTS = {
+    delta: "delta version 1",
+    iceberg: "iceberg snapshot ",
+    scan: "iceberg snapshot ",
+}
 COLUMNS = ["a", "b", "kind"]
 NAMES = ("a", "b", "kind=bus", "kind=car", "kind=tram")
 
 
-@pytest.mark.parametrize("make", [duckdb, lazy, filtered, delta, iceberg])
+@pytest.mark.parametrize("make", [duckdb, lazy, filtered, delta, iceberg, scan])
 def test_tables_of_other_libraries(tmp_path, make):
     table = whole()
     given = make(table, tmp_path)

@@ -18,16 +18,13 @@ from rectiline.solvers import RowSample, draw_rows
 
 _SAMPLE_ROWS = 100_000  # rows of the sample that default parameters are computed on
 _TENSOR_ENTRIES_AT_ONCE = 1 << 26  # converted to float64 at a time
-# What data sets, queries and streams have whose rows are not in memory, beside tables.
-_ELSEWHERE = ("__arrow_c_stream__", "collect_batches", "to_pyarrow_dataset", "scanner", "scan")
 
 
 def as_rows(X: Any, y: Any = None, sample_weight: Any = None) -> RowBlocks | None:
     """Return the rows of sources that are read block by block; None for arrays in memory."""
     if row_sources.is_source(X):
         return row_sources.of(X, y, sample_weight)
-    is_elsewhere = not hasattr(X, "__array__") and any(hasattr(X, name) for name in _ELSEWHERE)
-    if is_elsewhere or isinstance(X, str | os.PathLike):
+    if row_sources.is_elsewhere(X):
         raise TypeError(
             f"X is a {type(X).__name__}, whose rows are not in memory. Pass rectiline.rows.of(X, "
             "target=...) with the name of the column of targets; it reads them in blocks."

@@ -14,6 +14,7 @@ from rectiline.rows._block import stacked as stacked
 from rectiline.rows._dask import from_dask
 from rectiline.rows._files import from_npy, from_parquet, from_svmlight
 from rectiline.rows._make import from_arrays, from_stream, of
+from rectiline.rows._make import is_elsewhere as is_elsewhere
 from rectiline.rows._make import is_source as is_source
 from rectiline.rows._spark import spark
 from rectiline.rows._spread import on_host as on_host

@@ -270,6 +270,8 @@ def from_table(table: Any, y: Any = None, sample_weight: Any = None, **given: An
         one is not None and given.get(option) is not None for option, (_, one) in beside.items()
     ):
         raise ValueError("Pass y or the name of the target column, not both; likewise for weights.")
+    if hasattr(table, "current_snapshot"):  # a table of Iceberg
+        table = table.scan()
     data, snapshot, kept = table, None, None
     if hasattr(table, "to_pyarrow_dataset"):  # Delta
         data, snapshot = table.to_pyarrow_dataset(), f"delta version {table.version()}"
@@ -319,15 +321,15 @@ def _reader(table: Any) -> Any:
         schema = table.limit(0).collect().to_arrow().schema
         parts = (batch for part in batches for batch in part.cast(schema).to_batches())
         return pa.RecordBatchReader.from_batches(schema, parts)
-    if hasattr(table, "current_snapshot"):  # Iceberg
-        return table.scan().to_arrow_batch_reader()
+    if hasattr(table, "to_arrow_batch_reader"):  # Iceberg
+        return table.to_arrow_batch_reader()
     return pa.RecordBatchReader.from_stream(table)
 
 
 def _snapshot(table: Any) -> str | None:
-    if not hasattr(table, "current_snapshot"):
+    if not hasattr(table, "to_arrow_batch_reader"):
         return None
-    found = table.current_snapshot()
+    found = table.snapshot()
     return None if found is None else f"iceberg snapshot {found.snapshot_id}"
 
 

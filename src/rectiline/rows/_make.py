@@ -17,8 +17,15 @@ from rectiline.rows._spark import is_spark_frame
 from rectiline.rows._stream import StreamRows
 from rectiline.rows._tensors import TensorRows, is_on_gpu, is_tensor_like
 
-# What tables, lazy frames of polars, Delta and Iceberg have.
-_TABLES = ("__arrow_c_stream__", "collect_batches", "to_pyarrow_dataset", "current_snapshot")
+# What tables, lazy frames, data sets, tables of Delta, and tables and scans of Iceberg have.
+_TABLES = (
+    "__arrow_c_stream__",
+    "collect_batches",
+    "scanner",
+    "to_pyarrow_dataset",
+    "current_snapshot",
+    "to_arrow_batch_reader",
+)
 
 
 def from_arrays(
@@ -107,6 +114,15 @@ def is_source(X: Any) -> bool:
     return isinstance(X, RowBlocks) or is_dask(X) or is_on_gpu(X)
 
 
+def is_elsewhere(X: Any) -> bool:
+    """Return whether X is a path, a query, a data set or a stream: no array, but `of` reads it."""
+    return isinstance(X, str | os.PathLike) or (not hasattr(X, "__array__") and _is_table(X))
+
+
+def _is_table(X: Any) -> bool:
+    return any(hasattr(X, name) for name in _TABLES)
+
+
 def of(X: Any, y: Any = None, sample_weight: Any = None, **options: Any) -> RowBlocks:
     """Return the rows of whatever holds them.
 
@@ -114,10 +130,10 @@ def of(X: Any, y: Any = None, sample_weight: Any = None, **options: Any) -> RowB
     ----------
     X : RowBlocks, array-like, scipy sparse matrix, table, path or callable
         A table is anything with ``__arrow_c_stream__`` (pandas, polars, pyarrow, DuckDB), a
-        pyarrow data set (also with a filter), a lazy frame of polars, a table of Delta or Iceberg,
-        or a dask data frame; ``target`` and ``weight`` name its columns. Queries, and streams that
-        can be read once, are written to the cache. A path is taken by its ending: .npy, .svm,
-        .parquet, .feather, .csv. A callable is taken as for `from_stream`.
+        pyarrow data set (also with a filter), a lazy frame of polars, a table of Delta, a table or
+        a scan of Iceberg, or a dask data frame; ``target`` and ``weight`` name its columns.
+        Queries, and streams that can be read once, are written to the cache. A path is taken by
+        its ending: .npy, .svm, .parquet, .feather, .csv. A callable is taken as for `from_stream`.
     y, sample_weight : array-like of shape (n_rows,), optional
         Only together with an X that does not hold them itself.
     **options
@@ -155,9 +171,7 @@ def of(X: Any, y: Any = None, sample_weight: Any = None, **options: Any) -> RowB
             "another job, and every pass is one. Write it to Parquet or Delta, and pass that with "
             "executor=rectiline.rows.spark(session)."
         )
-    if any(hasattr(X, name) for name in _TABLES) or (
-        hasattr(X, "scanner") and hasattr(X, "schema")
-    ):
+    if _is_table(X):
         return from_table(X, y, sample_weight, **options)
     raise TypeError(
         f"Rows cannot be read from {type(X).__name__}. Pass an array, a scipy sparse matrix, a "
