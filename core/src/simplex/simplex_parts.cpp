@@ -79,11 +79,10 @@ void add_in_chunks(const double* data, std::int64_t stride, const std::int32_t* 
 
 }  // namespace
 
-RECTILINE_MULTIVERSION double edge_steps(const EdgeArrays& edge, std::int64_t size, double slowest,
-                                         double within, double* step) {
+RECTILINE_MULTIVERSION void edge_steps(const EdgeArrays& edge, std::int64_t size, double slowest,
+                                       double* step) {
     const double *t = edge.t, *dt = edge.dt, *turn = edge.turn, *open = edge.open;
-    double rise = 0;
-#pragma omp simd reduction(+ : rise)
+#pragma omp simd
     for (std::int64_t u = 0; u < size; ++u) {
         const double toward = turn[u] * dt[u], away = -turn[u] * t[u];
         const double moves = toward > slowest ? toward : 0.0;
@@ -91,9 +90,7 @@ RECTILINE_MULTIVERSION double edge_steps(const EdgeArrays& edge, std::int64_t si
         const double ahead = away > 0.0 ? away : 0.0;
         const double reached = ahead / counts;  // not a number for those on a kink that stay there
         step[u] = counts > 0.0 ? reached : kInfinity;
-        rise += step[u] <= within ? open[u] * counts : 0.0;
     }
-    return rise;
 }
 
 void TwoWayMatrix::grow(std::int64_t rows, std::int64_t columns) {

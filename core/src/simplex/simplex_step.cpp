@@ -67,43 +67,23 @@ void BoxedSimplex::set_direction(const Leaving& leaving) {
     A_.subtract_rows(dy_rows_.data(), dy_.data(), std::ssize(dy_), dt_.data());
 }
 
-// Those of rows with a free multiplier, which are few.
-void BoxedSimplex::collect_all_rows() {
-    row_crossings_.clear();
-    for (std::int64_t i = 0; i < kernel_.size(); ++i) {
-        const std::int32_t r = kernel_.rows[i];
-        const double toward = -side_[r] * dy_[i], rise = high_[r] - low_[r];
-        if (!((toward > kNoPivot) & (rise != 0.0))) continue;
-        row_crossings_.push_back(
-            {std::max(side_[r] * y_[r], 0.0) / toward, rise * toward, toward, -1 - i});
-    }
-}
-
-// Crossings up to a step `within`, or to a longer one as long as the slope does not turn before.
-void BoxedSimplex::collect_crossings(double slope, double within) {
-    constexpr double kLonger = 16.0;
-    constexpr int kTries = 2;
+// Those up to a step `within`.
+void BoxedSimplex::collect_crossings(double within) {
     const EdgeArrays edge{t_.data(), dt_.data(), turn_.data(), open_.data()};
-    const auto rise_of_rows = [&] {
-        double sum = 0;
-        for (const Crossing& one : row_crossings_)
-            sum += one.step <= within ? one.rise : 0.0;
-        return sum;
-    };
-    collect_all_rows();
-    const auto rise = [&] {
-        return edge_steps(edge, n_columns(), kNoPivot, within, step_.data()) + rise_of_rows();
-    };
-    for (int tries = 0; slope + rise() < 0.0 && within < kInfinity; ++tries)
-        within = tries < kTries && within > 0.0 ? kLonger * within : kInfinity;
+    edge_steps(edge, n_columns(), kNoPivot, step_.data());
     crossings_.clear();
     for (std::int64_t u = 0; u < n_columns(); ++u) {
         if (!(step_[u] <= within && step_[u] < kInfinity)) continue;
         const double toward = turn_[u] * dt_[u];
         crossings_.push_back({step_[u], open_[u] * toward, toward, u});
     }
-    for (const Crossing& one : row_crossings_)
-        if (one.step <= within) crossings_.push_back(one);
+    for (std::int64_t i = 0; i < kernel_.size(); ++i) {
+        const std::int32_t r = kernel_.rows[i];
+        const double toward = -side_[r] * dy_[i], rise = high_[r] - low_[r];
+        if (!(toward > kNoPivot) || rise == 0.0) continue;
+        const double step = std::max(side_[r] * y_[r], 0.0) / toward;
+        if (step <= within) crossings_.push_back({step, rise * toward, toward, -1 - i});
+    }
 }
 
 // Returns where the slope turns; all crossings before that place come before it on the edge. The
@@ -291,10 +271,10 @@ std::optional<SimplexOutcome> BoxedSimplex::step(const Leaving& leaving, Interru
     set_direction(leaving);
     // Most kinks lie far beyond the place to stop at.
     const auto is_left = [&](std::int64_t place) { return place == std::ssize(crossings_); };
-    collect_crossings(-leaving.infeasibility, kSoon * usual_step_);
+    collect_crossings(kSoon * usual_step_);
     std::int64_t chosen = choose_crossing(-leaving.infeasibility);
-    if (is_left(chosen)) {  // but for rounding this would not be one of few
-        collect_crossings(-leaving.infeasibility, kInfinity);
+    if (is_left(chosen)) {
+        collect_crossings(kInfinity);
         chosen = choose_crossing(-leaving.infeasibility);
     }
     if (is_left(chosen)) return SimplexOutcome::unbounded;

@@ -31,10 +31,8 @@ struct EdgeArrays {
     const double *t, *dt, *turn, *open;
 };
 
-// step[u]: to where t_u = 0, infinite if it is not on its way or slower than `slowest`. Returns how
-// much the slope of the sum of kinks rises over those up to `within`.
-double edge_steps(const EdgeArrays& edge, std::int64_t size, double slowest, double within,
-                  double* step);
+// step[u]: to where t_u = 0, infinite if it is not on its way or slower than `slowest`.
+void edge_steps(const EdgeArrays& edge, std::int64_t size, double slowest, double* step);
 
 // Factors of some lines, and where their sum goes.
 struct Combination {
@@ -172,8 +170,7 @@ class BoxedSimplex {
     void compute_row_norms(std::int64_t first);
     bool price(Leaving& found) const;
     void set_direction(const Leaving& leaving);
-    void collect_crossings(double slope, double within);
-    void collect_all_rows();
+    void collect_crossings(double within);
     double squared_length(const Leaving& leaving) const;  // of its line of the inverse
     std::int64_t choose_crossing(double slope);
     std::int64_t with_usable_pivot(std::int64_t chosen);
@@ -214,7 +211,7 @@ class BoxedSimplex {
     std::vector<double> line_, dt_, dy_, alpha_, tau_, moved_, alpha_rows_, tau_rows_, moved_rows_;
     std::vector<double> right_, flips_, gathered_;
     std::vector<std::int32_t> dy_rows_;
-    std::vector<Crossing> crossings_, row_crossings_;
+    std::vector<Crossing> crossings_;
     std::vector<double> step_;  // to the kink of each column
     double usual_step_ = 0.0;   // of the last edges
     bool flipped_ = false;
