@@ -62,18 +62,6 @@ void UnitModel::multiply(std::span<const double> move, std::span<double> image) 
 bool UnitModel::solve(const std::vector<std::int64_t>& free, std::vector<double>& right,
                       Interrupt& interrupt) {
     if (interrupt.poll_ahead(kPerEntry * count_ * std::ssize(free))) return false;
-    return count_ < std::ssize(free) ? solve_by_vectors(free, right, interrupt)
-                                     : solve_by_units(free, right, interrupt);
-}
-
-std::int64_t UnitModel::work(std::size_t n_free) const {
-    const auto free = static_cast<std::int64_t>(n_free);
-    const std::int64_t few = std::min(free, count_), many = std::max(free, count_);
-    return few * few * many + 2 * count_ * n_;
-}
-
-bool UnitModel::solve_by_vectors(const std::vector<std::int64_t>& free, std::vector<double>& right,
-                                 Interrupt& interrupt) {
     // Units on one row share it: their weights add up.
     weight_.assign(n_, 0.0);
     by_row_.assign(n_, 0.0);
@@ -97,8 +85,7 @@ bool UnitModel::solve_by_vectors(const std::vector<std::int64_t>& free, std::vec
             p[t] = f[used_[t]] * weight_[used_[t]];
         core_[c] = product(f, by_row_.data(), n_);
     }
-    added_.assign(count_, 1.0);
-    if (!solve_square(count_, depth, core_.data(), interrupt)) return false;
+    if (!solve_core(depth, interrupt)) return false;
     std::fill(by_row_.begin(), by_row_.end(), 0.0);
     for (std::int64_t c = 0; c < count_; ++c)
         add_multiple(core_[c], F_.data() + c * n_, by_row_.data(), n_);
@@ -109,23 +96,12 @@ bool UnitModel::solve_by_vectors(const std::vector<std::int64_t>& free, std::vec
     return true;
 }
 
-bool UnitModel::solve_by_units(const std::vector<std::int64_t>& free, std::vector<double>& right,
-                               Interrupt& interrupt) {
-    const std::int64_t size = std::ssize(free);
-    P_.resize(size * count_);
-    added_.resize(size);
-    for (std::int64_t c = 0; c < count_; ++c) {
-        const double* f = F_.data() + c * n_;
-        for (std::int64_t k = 0; k < size; ++k)
-            P_[k * count_ + c] = sign_[free[k]] * f[row_[free[k]]];
-    }
-    for (std::int64_t k = 0; k < size; ++k)
-        added_[k] = diagonal_[free[k]];
-    return solve_square(size, count_, right.data(), interrupt);
+std::int64_t UnitModel::work(std::size_t n_free) const {
+    return count_ * count_ * static_cast<std::int64_t>(n_free) + 2 * count_ * n_;
 }
 
-bool UnitModel::solve_square(std::int64_t size, std::int64_t depth, double* right,
-                             Interrupt& interrupt) {
+bool UnitModel::solve_core(std::int64_t depth, Interrupt& interrupt) {
+    const std::int64_t size = count_;
     if (size == 0) return true;
     square_.resize(size * size);
     double ridge = 0.0;
@@ -135,7 +111,7 @@ bool UnitModel::solve_square(std::int64_t size, std::int64_t depth, double* righ
         double trace = 0.0;
         for (std::int64_t i = 0; i < size; ++i) {
             double& one = square_[i * size + i];
-            one = (one + added_[i]) * (1.0 + 1e-13) + ridge;
+            one = (one + 1.0) * (1.0 + 1e-13) + ridge;
             trace += one;
         }
         if (interrupt.poll_ahead(size * size * size / 6)) return false;
@@ -143,7 +119,7 @@ bool UnitModel::solve_square(std::int64_t size, std::int64_t depth, double* righ
         const double mean = trace / static_cast<double>(size);
         ridge = std::max(100.0 * ridge, mean > 0.0 ? 1e-8 * mean : 1e-300);
     }
-    cholesky_solve(square_.data(), size, right, 1);
+    cholesky_solve(square_.data(), size, core_.data(), 1);
     return true;
 }
 

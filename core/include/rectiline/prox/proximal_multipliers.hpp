@@ -137,7 +137,7 @@ class UnitModel {
 
     // image = matrix times move
     void multiply(std::span<const double> move, std::span<double> image);
-    // Solves the equations of the units listed in `free`, in the smaller of the two dimensions;
+    // Solves the equations of the units listed in `free`, by equations of the size of the vectors;
     // `right` is overwritten by the solution; false if it was interrupted.
     bool solve(const std::vector<std::int64_t>& free, std::vector<double>& right,
                Interrupt& interrupt);
@@ -145,18 +145,14 @@ class UnitModel {
     std::int64_t work(std::size_t n_free) const;
 
   private:
-    bool solve_by_vectors(const std::vector<std::int64_t>& free, std::vector<double>& right,
-                          Interrupt& interrupt);
-    bool solve_by_units(const std::vector<std::int64_t>& free, std::vector<double>& right,
-                        Interrupt& interrupt);
-    // Solves (P_ P_' + diag(added_)) x = right for P_ of `size` rows.
-    bool solve_square(std::int64_t size, std::int64_t depth, double* right, Interrupt& interrupt);
+    // Solves (P_ P_' + 1) x = core_ for P_ with a row per vector, in place.
+    bool solve_core(std::int64_t depth, Interrupt& interrupt);
 
     const std::vector<std::int64_t>& row_;
     const std::vector<double>& sign_;
     std::int64_t n_, count_ = 0;
     std::vector<double> F_, diagonal_;  // F by columns
-    std::vector<double> P_, square_, added_, weight_, by_row_, core_;
+    std::vector<double> P_, square_, weight_, by_row_, core_;
     std::vector<std::int64_t> used_;
 };
 
