@@ -10,38 +10,8 @@ namespace rectiline::sparse {
 namespace {
 
 constexpr Index kNone = -1;
-// Sets are joined up to so many columns if zeros are at most this share of their entries.
-struct Joining {
-    std::int64_t width;
-    double zeros;
-};
-constexpr Joining kJoinings[] = {{4, 1.0}, {16, 0.5}, {48, 0.1}, {1 << 20, 0.03}};
-
 double trapezoid(std::int64_t rows, std::int64_t width) {
     return static_cast<double>(width * rows - width * (width - 1) / 2);
-}
-
-// Joins sets that follow one another in the tree.
-std::vector<EliminatedNodes> joined(const std::vector<EliminatedNodes>& sets) {
-    const auto may_join = [](const EliminatedNodes& both) {
-        const double whole = trapezoid(both.count, both.width), zeros = whole - both.entries;
-        for (const Joining& rule : kJoinings)
-            if (both.width <= rule.width) return zeros <= rule.zeros * whole;
-        return false;
-    };
-    std::vector<EliminatedNodes> found;
-    for (EliminatedNodes next : sets) {
-        while (!found.empty() && found.back().parent == next.first) {
-            const EliminatedNodes& one = found.back();
-            const EliminatedNodes both{one.first, one.width + next.width, next.parent,
-                                       one.width + next.count, one.entries + next.entries};
-            if (!may_join(both)) break;
-            next = both;
-            found.pop_back();
-        }
-        found.push_back(next);
-    }
-    return found;
 }
 
 constexpr std::int64_t kColumns = 4;  // of a tile of a product
@@ -147,7 +117,7 @@ bool Factor::analyse(const Graph& graph, double most, Interrupt& interrupt) {
         begin_.push_back(std::ssize(rows_));
     }
     blocks_.clear();
-    for (const EliminatedNodes& nodes : joined(found.sets))
+    for (const EliminatedNodes& nodes : found.sets)
         blocks_.push_back({nodes.first, nodes.width});
     values_ = {};
     return set_rows() <= most;

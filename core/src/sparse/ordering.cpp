@@ -223,24 +223,20 @@ EliminationOrder Elimination::run(double most, Interrupt& interrupt) {
 // Children before parents, each subtree in one piece; the nodes that come last are one more set.
 EliminationOrder Elimination::in_order_of_the_tree() const {
     const Index all = size_, n_dense = static_cast<Index>(dense_.size());
-    std::vector<Index> subtree(size_ + 1, 0), first(size_ + 1), end(size_ + 1);
+    std::vector<Index> subtree(size_ + 1, 0), end(size_ + 1);
     for (const Index e : pivots_) {
         subtree[e] += width_[e];
         subtree[parent_[e]] += subtree[e];
     }
     EliminationOrder found{std::vector<Index>(size_), {}};
-    const auto add = [&](Index at, Index width, Index below, Index parent) {
-        const double entries = width * (below + 0.5 * (width + 1));
-        found.sets.push_back({at, width, parent, width + below, entries});
-    };
     std::copy(dense_.begin(), dense_.end(), found.nodes.end() - n_dense);
-    if (n_dense > 0) add(all - n_dense, n_dense, 0, kNone);
-    first[all] = end[all] = all - n_dense;
+    if (n_dense > 0) found.sets.push_back({all - n_dense, n_dense});
+    end[all] = all - n_dense;
     for (std::size_t k = pivots_.size(); k-- > 0;) {
         const Index e = pivots_[k], above = parent_[e];
-        Index at = first[e] = end[e] = end[above] - width_[e];
+        Index at = end[e] = end[above] - width_[e];
         end[above] -= subtree[e];
-        add(at, width_[e], element_size_[e], first[above]);
+        found.sets.push_back({at, width_[e]});
         for (Index i = e; i != kNone; i = follower_[i])
             found.nodes[at++] = i;
     }

@@ -17,8 +17,8 @@ namespace rectiline::sparse {
 // definite matrices, both for quasi-definite ones, which have such a factor in any order.
 //
 // The order, the tree of elimination and the places of all entries are found once. Columns of L
-// with nearly the same rows are stored as one dense block (a supernode), so that the work is done
-// by products of dense blocks. Each block passes what it subtracts from later columns, and what its
+// with the same rows are stored as one dense block (a supernode), so that the work is done by
+// products of dense blocks. Each block passes what it subtracts from later columns, and what its
 // children in the tree have passed on to it, on to its parent (the multifrontal method).
 //
 // Sources: Liu, "The role of elimination trees in sparse factorization" (1990) and "The
@@ -45,9 +45,6 @@ struct Graph {
 // Nodes that are eliminated one after the other and have the same later neighbours.
 struct EliminatedNodes {
     Index first, width;  // places of the order
-    Index parent;        // where the set begins that comes next on the way to the root of the tree
-    std::int64_t count;  // rows of their columns of the factor
-    double entries;      // of these columns that are not zero
 };
 
 struct EliminationOrder {
