@@ -1,6 +1,6 @@
 """Canonical forms: what solvers see of a problem, and of the tasks of a multi-task problem."""
 
-from rectiline.problems._samples import curve_arrays
+from rectiline.problems._samples import Samples, curve_arrays
 from rectiline.problems._task import Pieces, Places, Task
 from rectiline.problems.forms._base import Form, FormPoint, ProblemForm
 from rectiline.problems.forms._composite import CompositeForm, LinearProgramForm
@@ -19,6 +19,7 @@ __all__ = [
     "ProblemForm",
     "RectifiedForm",
     "ReducedForm",
+    "Samples",
     "Task",
     "curve_arrays",
 ]

@@ -19,9 +19,15 @@ from numpy.typing import NDArray
 from rectiline import _core
 from rectiline._typing import Vector
 from rectiline.backends import Design, as_design
-from rectiline.problems.forms import CompositeForm, EpigraphForm, FormPoint, Levels
+from rectiline.problems.forms import CompositeForm, EpigraphForm, FormPoint, Levels, Samples
 from rectiline.solvers.interior.rows import BoxedRows, DataRows, ProgramRows, opposites, scaled
-from rectiline.solvers.interior.scaling import Samples, Scales, measure
+from rectiline.solvers.interior.scaling import (
+    Scales,
+    least_losses,
+    measure,
+    shapes_of,
+    used_samples,
+)
 
 Indices = NDArray[np.int64]
 
@@ -72,7 +78,8 @@ class UnitProgram:
 
     form: EpigraphForm
     scales: Scales
-    samples: Samples
+    active: Indices | slice  # the rows of X that are samples with a weight
+    constant: float  # of the objective, in the user's units
     rows: ProgramRows
     row: Indices  # of each unit
     units: Vector  # shift, low, high, soft, least and room of each unit
@@ -103,7 +110,7 @@ class UnitProgram:
             self.rho,
             self.linear,
             self.price,
-            self.samples.constant * objective,
+            self.constant * objective,
             abs(form.rows.loss(np.zeros(form.design.n_samples))) * objective,
             not form.linear_rows.size,
         )
@@ -119,11 +126,11 @@ class UnitProgram:
             intercept = float(scales.prediction * x[-1] + scales.shift)
             if scales.centre is not None:
                 intercept -= float(scales.centre @ coef)
-        dual = np.zeros(self.samples.weight.size)
+        sample = np.zeros(self.form.design.n_samples)
+        dual = np.zeros(self.rows.data.size)
         for where, places in self.sample_units:
             dual[where] += y[places]
-        sample = np.zeros(self.form.design.n_samples)
-        sample[self.samples.active] = dual / self.unit
+        sample[self.active] = dual / self.unit
         constraint = -y[self.constraint_units] / (self.constraint_scale * self.unit)
         return FormPoint(coef, intercept, sample, constraint)
 
@@ -143,8 +150,8 @@ class UnitProgram:
 
 def build(form: EpigraphForm, digits: int = 16) -> UnitProgram:
     """Return the scaled program of a form. With 32 digits scaling and centring round nothing."""
-    samples, boxed = Samples.of(form), BoxedRows.of(form)
-    design = _stored(form.design, samples.active)
+    (active, samples), boxed = used_samples(form), BoxedRows.of(form)
+    design = _stored(form.design, active)
     scales = measure(form, design, samples, boxed.matrix, is_exact=digits == 32)
     width = form.epigraph.n_columns + form.fit_intercept
     d, unit = design.n_features, scales.prediction * scales.objective
@@ -176,7 +183,8 @@ def build(form: EpigraphForm, digits: int = 16) -> UnitProgram:
     return UnitProgram(
         form=form,
         scales=scales,
-        samples=samples,
+        active=active,
+        constant=least_losses(samples),
         rows=ProgramRows(data, matrix, single, width),
         row=row,
         units=numbers,
@@ -207,12 +215,10 @@ def _add_samples(
     """Add the losses of the samples; return where the units of which samples are."""
     unit, room = scales.prediction * scales.objective, 1.0 / max(samples.weight.size, 1)
     found = []
-    for number, shapes in enumerate(samples.losses):
-        chosen = np.arange(samples.weight.size)
-        if samples.index is not None:
-            chosen = np.flatnonzero(samples.index == number)
+    for curve, rows in samples.by_loss:
+        chosen = np.arange(samples.weight.size)[rows]
         weight, sign = samples.weight[chosen], samples.direction[chosen]
-        for shape in shapes:
+        for shape in shapes_of(curve):
             shift = sign * (samples.offset[chosen] - shape.knot) + scales.shift
             low, high = weight * (shape.low * unit), weight * (shape.high * unit)
             soft = shape.soft / (weight * (scales.prediction * unit))

@@ -14,12 +14,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse as sp
 
 from rectiline._typing import Indices, Vector
 from rectiline.backends import Design
-from rectiline.problems.forms import EpigraphForm
+from rectiline.problems.forms import EpigraphForm, Samples
 
 _ROUNDS = 4  # alternations between rows and columns that only constraints touch
 
@@ -55,7 +54,9 @@ def measure(
     centre, spread = _columns(design, form.fit_intercept and not is_exact)
     column, rows = _alternate(spread, matrix, form.epigraph.n_columns)
     # Where the samples' losses bend, as predictions.
-    bends = samples.direction * (samples.first_knots() - samples.offset)
+    shapes = [shapes_of(loss.curve) for loss in samples.losses]
+    knots = samples.each([parts[0].knot if parts else 0.0 for parts in shapes])
+    bends = samples.direction * (knots - samples.offset)
     middle, prediction = 0.0, 1.0
     if bends.size:
         middle = float(np.median(bends))
@@ -69,7 +70,8 @@ def measure(
         prediction = float(_power(prediction))
     is_shifted = not is_exact and form.fit_intercept and np.ptp(samples.direction) == 0.0
     shift = middle if is_shifted else 0.0
-    width = samples.width(prediction)
+    widths = samples.each([sum(one.width(prediction) for one in parts) for parts in shapes])
+    width = float(np.sum(samples.weight * widths))
     if not bends.size:  # no data, but a linear term
         width = float(np.abs(form.linear * column[: form.linear.size]).max()) or 1.0
     objective = 1.0 / (width * prediction)
@@ -180,50 +182,18 @@ def shapes_of(curve: Any) -> list[Shape]:
     return parts
 
 
-def _least_value(curve: Any) -> float:
-    """Return the least value of a loss; 0.0 of a linear term, which has none."""
-    low, high = curve.domain()
-    return float(curve.minimum()[1]) if low <= 0 <= high else 0.0
+def used_samples(form: EpigraphForm) -> tuple[Indices | slice, Samples]:
+    """Return which rows of X are samples with a weight, and these."""
+    used = form.weight > 0
+    used[form.linear_rows] = False  # that term is a vector of the program
+    active = slice(None) if used.all() else np.flatnonzero(used)
+    return active, form.problem.data.samples.take(active)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Samples:
-    """Samples with a positive weight; `active` says which rows of X they are."""
-
-    active: Indices | slice
-    weight: Vector
-    direction: Vector
-    offset: Vector
-    index: NDArray[np.uint8] | None  # which loss each of them has, if there are several
-    losses: list[list[Shape]]
-    constant: float  # what the losses' constants add to the objective
-
-    @classmethod
-    def of(cls, form: EpigraphForm) -> Samples:
-        """Return the samples of a form."""
-        used = form.weight > 0
-        used[form.linear_rows] = False  # that term is a vector of the program
-        active = slice(None) if used.all() else np.flatnonzero(used)
-        weight, direction, offset = (
-            values[active] for values in (form.weight, form.direction, form.offset)
-        )
-        index = None if form.loss_index is None else form.loss_index[active]
-        curves = [loss.curve for loss in form.problem.losses]
-        losses = [shapes_of(curve) for curve in curves]
-        constants = np.array([_least_value(curve) for curve in curves])
-        constant = float(
-            weight.sum() * constants[0] if index is None else weight @ constants[index]
-        )
-        return cls(active, weight, direction, offset, index, losses, constant)
-
-    def _of_rows(self, per_loss: list[float]) -> Vector | float:
-        return per_loss[0] if self.index is None else np.array(per_loss)[self.index]
-
-    def first_knots(self) -> Vector | float:
-        """Return a place where the loss of each row bends."""
-        return self._of_rows([shapes[0].knot if shapes else 0.0 for shapes in self.losses])
-
-    def width(self, distance: float) -> float:
-        """Return the sum of the widths of the dual boxes of all rows."""
-        widths = self._of_rows([sum(s.width(distance) for s in shapes) for shapes in self.losses])
-        return float(np.sum(self.weight * widths))
+def least_losses(samples: Samples) -> float:
+    """Return what the constants of the losses add to the objective; a linear term has none."""
+    values = []
+    for loss in samples.losses:
+        low, high = loss.curve.domain()
+        values.append(loss.curve.minimum()[1] if low <= 0 <= high else 0.0)
+    return float(np.sum(samples.weight * samples.each(values)))
