@@ -194,10 +194,9 @@ def optimality_step(problem: Problem, pair: Pair, beside: Any = None) -> Pair | 
     slope = problem.columns.rho * coef + problem.design.tdot(sample)
     if problem.columns.has_l1:
         slope += problem.columns.l1 * np.sign(coef)
-    if tight.size:
-        system[n_primal + n_knots :, :n_free] = -matrix[:, free]
-        slope -= matrix.T @ multiplier
-        left[n_primal + n_knots :] = matrix @ coef + constant
+    system[n_primal + n_knots :, :n_free] = -matrix[:, free]
+    slope -= matrix.T @ multiplier
+    left[n_primal + n_knots :] = matrix @ coef + constant
     system[:n_primal, n_primal:] = system[n_primal:, :n_primal].T
     total = sample.sum()
     if beside is not None:
@@ -290,29 +289,20 @@ def _tight_rows(
     problem: Problem, coef: Vector, dual: DualPoint
 ) -> tuple[NDArray[np.float64], Vector, Vector, NDArray[np.intp]]:
     """Return the rows that hold with equality, their constants, multipliers and positions."""
-    rows = problem.constraint_rows
-    if not problem.has_constraint_rows:
-        return np.zeros((0, coef.size)), np.zeros(0), np.zeros(0), np.zeros(0, dtype=np.intp)
-    slack = rows.A @ coef + rows.c
+    rows = problem.terms.region.stacked
+    multiplier, is_equality = dual.constraints, rows.is_equality > 0
+    slack = np.where(is_equality, 0.0, rows.values(coef))
     top = float(np.max(dual.inequality, initial=0.0))
     scale = float(np.max(np.abs(slack), initial=0.0)) / top if top > 0 else 0.0
-    tight = np.flatnonzero(scale * dual.inequality > slack)
-    parts = [
-        np.asarray(part.toarray() if sp.issparse(part) else part)
-        for part in (rows.A[tight], rows.E)
-    ]
-    constant = np.concatenate([rows.c[tight], rows.f])
-    multiplier = np.concatenate([dual.inequality[tight], dual.equality])
-    positions = np.concatenate([tight, rows.c.size + np.arange(rows.f.size)]).astype(np.intp)
-    return np.vstack(parts), constant, multiplier, positions
+    tight = np.flatnonzero(is_equality | (scale * multiplier > slack))
+    part = rows.design.X[tight]
+    matrix = np.asarray(part.toarray() if sp.issparse(part) else part)
+    return matrix, rows.offset[tight], multiplier[tight], tight
 
 
 def _dual(
     problem: Problem, sample: Vector, multiplier: Vector, tight: NDArray[np.intp]
 ) -> DualPoint:
-    rows = problem.constraint_rows
-    if not problem.has_constraint_rows:
-        return DualPoint(sample)
-    every = np.zeros(rows.c.size + rows.f.size)
+    m, every = problem.constraint_rows.c.size, problem.terms.region.zero_dual(0).constraints
     every[tight] = multiplier
-    return DualPoint(sample, np.maximum(every[: rows.c.size], 0.0), every[rows.c.size :])
+    return DualPoint(sample, np.maximum(every[:m], 0.0), every[m:])
