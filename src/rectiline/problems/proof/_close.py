@@ -7,14 +7,20 @@ many pairs at once, row blocks, several tasks. See `rectiline.problems._problem`
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from rectiline import _core
 from rectiline._typing import Vector
-from rectiline.problems._certificate import ZERO_LEVEL, DualPoint
+from rectiline.problems._certificate import (
+    ZERO_LEVEL,
+    Certificate,
+    DualPoint,
+    distance_from_zero,
+)
 from rectiline.problems.proof._balance import Balance
 from rectiline.problems.proof._measure import (
     Bounded,
@@ -27,12 +33,6 @@ from rectiline.problems.proof._measure import (
 
 if TYPE_CHECKING:
     from rectiline.problems._problem import Problem
-
-
-from collections.abc import Callable
-from typing import NamedTuple
-
-from rectiline.problems._certificate import Certificate, distance_from_zero
 
 # How far from a minimum rounding may leave an argument, as a share of the size of its terms: next
 # to a kink, and where the loss is curved, so that the square of this share counts.

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy import linalg
 
-from rectiline._typing import Matrix
+from rectiline._typing import Matrix, Vector
 from rectiline.problems._certificate import DualPoint
 from rectiline.problems.proof._balance import RADIUS, exact_balance
 from rectiline.problems.proof._close import Closed, RowTerms, Term, close, row_terms
@@ -19,12 +20,7 @@ from rectiline.problems.proof._prove import Proof, in_enough_digits, inside_boxe
 
 if TYPE_CHECKING:
     from rectiline.problems._multitask import MultiTaskProblem
-
-
-from scipy import linalg
-
-from rectiline._typing import Vector
-from rectiline.problems._task import Task
+    from rectiline.problems._task import Task
 
 _FREE_TOLERANCE = 1e-13  # what may be left of a sum that must be zero, relative to its terms
 _NO_COLUMNS = np.zeros(0, dtype=np.intp)

@@ -154,15 +154,8 @@ class TaskSteps:
         return self.problem.loss_value(coef, intercept)
 
     def with_dual(self, block: Block) -> Block:
-        """Return the block itself, or with the slopes at its predictions."""
-        if block.dual is not None:
-            return block
-        columns = np.ascontiguousarray(block.coef.T)
-        duals = [
-            DualPoint(task.rows.slopes(task.design.dot(u) + b))
-            for task, u, b in zip(self.problem.tasks, columns, block.intercept)
-        ]
-        return replace(block, dual=duals)
+        """Return the block itself: a step finds multipliers along with the coefficients."""
+        return block
 
     def curvature(self, block: Block, held: Held) -> Matrix:
         """Return the sum over the tasks of how each resists a common move."""
