@@ -63,7 +63,7 @@ def test_fenchel_young(penalty, d, m):
         U, Q = draw(d, m, seed), 3.0 * draw(d, m, seed + 90)
         direct = penalty.value(U) + penalty.conjugate(Q) - np.sum(Q * U)
         assert penalty.fenchel_young(U, Q) == pytest.approx(direct, rel=1e-10)
-        # Equality at the gradient, to the accuracy that a difference of sums could not have.
+        # Equality at the gradient, up to rounding of the three terms.
         G = penalty.gradient(U)
         assert 0 <= penalty.fenchel_young(U, G) <= 1e-13 * penalty.value(U)
         assert penalty.value(U) + penalty.conjugate(G) == pytest.approx(np.sum(G * U))

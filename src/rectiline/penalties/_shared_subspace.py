@@ -13,10 +13,6 @@ from rectiline._numbers import nonnegative, positive_integer
 from rectiline._typing import Matrix, Vector
 from rectiline.penalties._base import Atom, Penalty
 
-_ABSENT_SINGULAR_VALUE_SHARE = (
-    1e-7  # of the largest singular value: below it a direction counts as absent
-)
-
 # What Gamma may miss at a kink by rounding alone, per unit of budget.
 _ROUNDING = 1e-13
 _ENTRIES_PER_COPY = 1 << 17  # entries of a matrix that are copied at a time
@@ -171,42 +167,12 @@ class SharedSubspace(Penalty):
         total = self.eta * np.sum(squares) + np.sum(squares[: self.shared_dim])
         return float(total / (4.0 * self.scale))
 
-    def fenchel_young(
-        self, coef: ArrayLike, q: ArrayLike, subspace: Subspace | None = None
-    ) -> float:
-        """Return Omega(U) + Omega*(Q) - <Q, U> as a sum of terms that are never negative.
-
-        With M optimal for U the three terms are, exactly,
-        ``|(eta I + M)^(1/2) (Q - 2c (eta I + M)^-1 U)|^2 / 4c`` plus how much
-        ``tr(Q'MQ) / 4c`` falls short of its maximum over all subspaces. `subspace` may be passed
-        when it is known.
-        """
+    def fenchel_young(self, coef: ArrayLike, q: ArrayLike) -> float:
+        """Return Omega(U) + Omega*(Q) - <Q, U>, which is not negative; exact up to rounding."""
         U, Q = self._matrix(coef, "coef"), self._matrix(q, "q")
         if self.is_zero:
             return 0.0 if not Q.any() else math.inf
-        space = self.subspace(U) if subspace is None else subspace
-        factor, h = LeftFactor(Q), self.shared_dim
-        # Share of each direction of Q in M. What M has elsewhere counts as if Q were zero there,
-        # and so do directions in which Q is nearly zero, whose vectors are not reliable.
-        known = factor.sizes > _ABSENT_SINGULAR_VALUE_SHARE * factor.sizes[0]
-        overlaps = factor.overlaps(space.basis, known)
-        inside = space.floor + overlaps**2 @ (space.weights - space.floor)
-        squares = factor.sizes[known] ** 2
-        edge = squares[h - 1] if h <= squares.size else 0.0
-        short = np.sum(factor.sizes[~known] ** 2) if h > squares.size else 0.0
-        short += np.sum((squares[:h] - edge) * np.maximum(1.0 - inside[:h], 0.0))
-        short += np.sum((edge - squares[h:]) * inside[h:])
-        short += edge * max(h - float(np.sum(inside)), 0.0)
-        return float((self._miss(U, Q, space) + short) / (4.0 * self.scale))
-
-    def _miss(self, U: Matrix, Q: Matrix, space: Subspace) -> float:
-        """Return ``|(eta I + M)^(1/2) (Q - 2c (eta I + M)^-1 U)|^2``, some columns at a time."""
-        total = 0.0
-        for part in column_blocks(*U.shape):
-            slope = 2.0 * self.scale * space.times(U[:, part], self.eta, -1.0)
-            miss = space.times(Q[:, part] - slope, self.eta, 0.5)
-            total += float(np.sum(miss * miss))
-        return total
+        return max(self.value(U) - float(np.sum(Q * U)) + self.conjugate(Q), 0.0)
 
     def dual_norm(self, q: ArrayLike) -> float:
         """Return 0: every dual point is feasible."""
@@ -360,12 +326,6 @@ class LeftFactor:
         basis *= np.where(np.diag(corner) < 0, -1.0, 1.0)
         return np.asarray(basis)
 
-    def overlaps(self, basis: Matrix, kept: NDArray[np.bool_]) -> Matrix:
-        """Return the inner products of some left singular vectors (rows) with a basis."""
-        if not self._is_tall:
-            return np.asarray(self._short[:, kept].T @ basis)
-        return np.asarray(((self._A.T @ basis).T @ (self._short[:, kept] / self.sizes[kept])).T)
-
 
 def _triangle(A: Matrix) -> Matrix:
     """Return the triangle of the QR decomposition of a tall matrix, a block of rows at a time."""
@@ -378,9 +338,3 @@ def _triangle(A: Matrix) -> Matrix:
         block = np.concatenate([triangle, A[first : first + rows]])
         triangle = np.asarray(np.linalg.qr(block, mode="r"))
     return triangle
-
-
-def column_blocks(d: int, m: int) -> list[slice]:
-    """Return slices of columns of a d x m matrix that are cheap to copy."""
-    width = max(1, _ENTRIES_PER_COPY // max(d, 1))
-    return [slice(first, min(first + width, m)) for first in range(0, m, width)]

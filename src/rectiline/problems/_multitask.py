@@ -281,14 +281,11 @@ class MultiTaskProblem(FieldsAlone):
         return prove_tasks(self, coef, intercept, dual, tol)
 
     def penalty_terms(self, coef: Matrix, q: Matrix, error: Matrix) -> PenaltyTerms:
-        """Return Omega(U), and ``Omega(U) + Omega*(Q) - <Q, U>``, from one decomposition."""
-        charged = self.charged(coef)
-        value, space = self.penalty.charge(charged)
-        gap = self.penalty.fenchel_young(charged, q, space)
+        """Return Omega(U), and ``Omega(U) + Omega*(Q) - <Q, U>``."""
         lost, known = 2 * gamma(self.n_tasks), self.center and coef.any()
         coef_error = lost * norm_of(coef.ravel("K")) if known else 0.0
         q_error = norm_of(error.ravel("K")) if error.any() else 0.0
-        return subspace_terms(self.penalty, value, gap, charged, q, coef_error, q_error)
+        return subspace_terms(self.penalty, self.charged(coef), q, coef_error, q_error)
 
     def checked_point(self, coef: ArrayLike, intercept: ArrayLike | None) -> tuple[Matrix, Vector]:
         """Return coefficients and intercepts as float64, or raise where they do not fit."""

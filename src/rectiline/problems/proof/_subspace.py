@@ -25,20 +25,16 @@ from rectiline.problems.proof._measure import UNDERFLOW, gamma, norm_of
 
 def subspace_terms(
     penalty: SharedSubspace,
-    value: float,
-    gap: float,
     coef: Matrix,
     q: Matrix,
     coef_error: float,
     q_error: float,
 ) -> PenaltyTerms:
-    """Return a penalty's terms with bounds on their errors.
+    """Return ``Omega(U)`` and ``Omega(U) + Omega*(Q) - <Q, U>`` with bounds on their errors.
 
     Parameters
     ----------
     penalty : SharedSubspace
-    value, gap : float
-        ``Omega(U)`` and ``Omega(U) + Omega*(Q) - <Q, U>`` as computed.
     coef, q : ndarray of shape (n_features, n_tasks)
         U and Q as computed.
     coef_error, q_error : float
@@ -49,7 +45,7 @@ def subspace_terms(
     slopes, missed_slopes = squared_sizes(q)
     loose = gamma(8 * squares.size)  # of sums over singular values
     size, slope = (norm_of(one.ravel("K")) if one.any() else 0.0 for one in (coef, q))
-    known = penalty.value_of(np.sqrt(squares))
+    value, known = penalty.value(coef), penalty.value_of(np.sqrt(squares))
     value_error = abs(value - known) + c / eta * missed + 2.0 * loose * known
     value_error += _growth(math.sqrt(value), math.sqrt(c / eta) * coef_error)
     dual = penalty.conjugate_of(np.sqrt(slopes))
@@ -60,6 +56,7 @@ def subspace_terms(
     lost = UNDERFLOW * coef.size if size and slope else 0.0  # by products
     inner_error = gamma(coef.shape[0]) * size * slope + lost
     inner_error += slope * coef_error + size * q_error + coef_error * q_error
+    gap = max((value - inner) + dual, 0.0)
     upper = (value - inner) + dual + (value_error + dual_error + inner_error)
     rounded = 4.0 * gamma(1) * (value + dual + abs(inner))
     return PenaltyTerms(value, value_error, gap, max(gap, upper + rounded) * (1.0 + loose))
