@@ -33,12 +33,12 @@ from rectiline.penalties import (
 )
 from rectiline.problems import DualPoint, Problem
 from rectiline.problems.intercepts import best_shift
-from rectiline.solvers import Generation, Newton, Session, Solution, limited_threads, solve
+from rectiline.solvers import Newton, Session, Solution, limited_threads, solve
 
 _MOST_STEPS = 12
 _START_SHARE = 0.6  # of the first upper bound, where the ascent starts
 _STEP_DOWN_FACTOR = 0.01  # to the next strength where zeros were optimal
-_ROWS_PER_COLUMN_FOR_NEWTON = 4  # its rough steps pay from here on
+_ROWS_PER_COLUMN_FOR_NEWTON = 4  # from which on its rough steps are the fastest
 _ROUGH_TOL, _EXACT_TOL = 1e-2, 3e-11
 _SPARSE_TOL = 1e-4  # relative gap of exact steps where pivots are slow:
 _DENSITY_FOR_PIVOTS = 0.1  # on designs that store a smaller share of entries
@@ -175,15 +175,17 @@ class _Bounds:
         problem, d = self.problem, self.problem.n_features
         strength = _START_SHARE * self.upper
         is_long = _ROWS_PER_COLUMN_FOR_NEWTON * d <= problem.n_samples
-        exact = ("generation" if Generation.refuses(problem) is None else "auto"), _EXACT_TOL
-        if problem.design.n_stored < _DENSITY_FOR_PIVOTS * problem.n_samples * d:
-            exact = "auto", _SPARSE_TOL
-        found = None
+        rough = found = None  # rough steps come first where exact ones are slow
+        if isinstance(self.norm, Slope):
+            rough = "auto"
+        elif is_long and Newton.refuses(problem) is None:
+            rough = "newton"
+        is_sparse = problem.design.n_stored < _DENSITY_FOR_PIVOTS * problem.n_samples * d
         with warnings.catch_warnings():  # a fit that ends early is a start all the same
             warnings.simplefilter("ignore", ConvergenceWarning)
-            if is_long and Newton.refuses(problem) is None:
-                strength, found = self._steps(strength, "newton", _ROUGH_TOL, None)
-            self._steps(strength, *exact, found)
+            if rough is not None:
+                strength, found = self._steps(strength, rough, _ROUGH_TOL, None)
+            self._steps(strength, "auto", _SPARSE_TOL if is_sparse else _EXACT_TOL, found)
 
     def _steps(
         self, strength: float, solver: str, tol: float, found: Solution | None
