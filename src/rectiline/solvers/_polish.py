@@ -276,10 +276,9 @@ def _columns(problem: Problem, pair: Pair, beside: Any) -> tuple[Vector, NDArray
         held |= zero
     if columns.has_bounds:
         with np.errstate(invalid="ignore"):  # infinite bounds times no ridge
-            slope_low = columns.rho * lower + columns.l1 * np.where(lower >= 0, 1.0, -1.0)
-            slope_up = columns.rho * upper + columns.l1 * np.where(upper > 0, 1.0, -1.0)
-            at_low = np.isfinite(lower) & (reach <= lower + scale * slope_low) & ~held
-            at_up = np.isfinite(upper) & (reach >= upper + scale * slope_up) & ~held
+            least, most = columns.slopes(lower)[1], columns.slopes(upper)[0]  # towards the inside
+            at_low = np.isfinite(lower) & (reach <= lower + scale * least) & ~held
+            at_up = np.isfinite(upper) & (reach >= upper + scale * most) & ~held
         coef[at_low], coef[at_up] = lower[at_low], upper[at_up]
         held |= at_low | at_up
     return coef, np.flatnonzero(~held)

@@ -53,11 +53,6 @@ class RectifiedForm(ProblemForm):
     #: The rows of X that are that term and no samples.
     linear_rows = Part[Indices]("problem.data.samples.linear_rows")
 
-    @property
-    def loss_index(self) -> NDArray[np.uint8] | None:
-        """Which of the losses each row has; None where there is only one."""
-        return self.problem.loss_index if len(self.problem.losses) > 1 else None
-
     #: Inequality rows, then equality rows.
     constraint_design = Part[Design]("problem.terms.region.stacked.design")
     #: Constants of the stacked constraint rows.
@@ -76,13 +71,6 @@ class RectifiedForm(ProblemForm):
     def argument_scale(self) -> float:
         """Return how much the arguments of the losses vary at the start."""
         return self.problem.argument_scale
-
-    def column_units(self) -> tuple[Vector | None, Vector]:
-        """Return what to subtract from each column, None for nothing, and what to multiply it by.
-
-        It then has mean zero (with an intercept) and mean square one.
-        """
-        return self.problem.data.scales.units(self.fit_intercept)
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,7 +10,7 @@ order of summation (Higham, "Accuracy and Stability of Numerical Algorithms", se
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -125,11 +125,11 @@ class Pair:
     def with_point(self, point: DualPoint, free: Indices | None = None) -> Pair:
         """Return the coefficients with another dual point, and with other free columns if given."""
         free = self.free if free is None else free
-        return Pair(self.problem, self.b, self.b0, point, free, self.z, None, self.frozen)
+        return replace(self, point=point, free=free, image=None)
 
     def in_twofold_arithmetic(self) -> Pair:
         """Return this pair, to be measured once more with nearly exact products."""
-        return Pair(self.problem, self.b, self.b0, self.point, self.free, None, frozen=self.frozen)
+        return replace(self, z=None, image=None)
 
     @cached_property
     def measured(self) -> PairProducts:

@@ -73,15 +73,10 @@ class DenseColumns(_System):
         diagonal[self.rows.single] += single
         gram = self.rows.data.gram(data)
         d, width = self.rows.data.scale.size, self.rows.width
-        if gram.shape[0] < width:  # columns of an epigraph in between
-            whole = np.zeros((width, width))
-            whole[:d, :d] = gram[:d, :d]
-            if self.rows.data.intercept:
-                whole[-1, :d], whole[:d, -1], whole[-1, -1] = (
-                    gram[-1, :d],
-                    gram[:d, -1],
-                    gram[-1, -1],
-                )
+        if gram.shape[0] < width:  # columns of an epigraph between those of X and the intercept
+            own, whole = np.arange(gram.shape[0]), np.zeros((width, width))
+            own[d:] = width - 1
+            whole[np.ix_(own, own)] = gram
             gram = whole
         if matrix.size:
             m = self.rows.matrix.shape[1]
