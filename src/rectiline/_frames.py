@@ -43,10 +43,17 @@ def html_table(title: str, rows: Iterable[Sequence[Any]]) -> str:
     >>> html_table("a", [("gap", 0.25)])
     '<table><caption>a</caption><tr><td>gap</td><td>0.25</td></tr></table>'
     """
-
-    def cell(value: Any) -> str:
-        shown = f"{value:.8g}" if isinstance(value, float) else str(value)
-        return f"<td>{escape(shown)}</td>"
-
-    lines = "".join(f"<tr>{''.join(map(cell, row))}</tr>" for row in rows)
+    lines = "".join(map(html_row, rows))
     return f"<table><caption>{escape(title)}</caption>{lines}</table>"
+
+
+def html_row(cells: Iterable[Any], tag: str = "td", first: str = "") -> str:
+    """Return a row of a table, its first cell under a tag of its own if one is given.
+
+    >>> html_row(["gap", 0.25], first="th")
+    '<tr><th>gap</th><td>0.25</td></tr>'
+    """
+    texts = [f"{one:.8g}" if isinstance(one, float) else str(one) for one in cells]
+    tags = [first or tag, *[tag] * (len(texts) - 1)]
+    made = (f"<{name}>{escape(text)}</{name}>" for name, text in zip(tags, texts))
+    return f"<tr>{''.join(made)}</tr>"

@@ -9,6 +9,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from rectiline._frames import html_row
 from rectiline._optional import optional
 from rectiline._typing import Matrix, Vector
 
@@ -137,16 +138,12 @@ class SummaryTable:
     def to_html(self) -> str:
         """Return the table in HTML."""
         head, *lines = self._cells()
-        titles = "".join(f"<th>{escape(cell)}</th>" for cell in head)
-        rows = []
-        for first, *rest in lines:
-            cells = "".join(f"<td>{escape(cell)}</td>" for cell in rest)
-            rows.append(f"<tr><th>{escape(first)}</th>{cells}</tr>")
+        rows = "".join(html_row(line, first="th") for line in lines)
         above, below = ("<br>".join(map(escape, part)) for part in (self._above(), self._below()))
         foot = f"<tfoot><tr><td colspan='{len(head)}'>{below}</td></tr></tfoot>"
         return (
-            f"<table class='rectiline-summary'><caption>{above}</caption><thead><tr>{titles}</tr>"
-            f"</thead><tbody>{''.join(rows)}</tbody>{foot}</table>"
+            f"<table class='rectiline-summary'><caption>{above}</caption><thead>"
+            f"{html_row(head, 'th')}</thead><tbody>{rows}</tbody>{foot}</table>"
         )
 
     def __str__(self) -> str:

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics import confusion_matrix
 
+from rectiline._frames import html_row
 from rectiline._typing import Vector
 from rectiline.problems import Problem
 from rectiline.reports._plots import picture, short
@@ -39,16 +40,9 @@ def section(title: str, content: str) -> str:
 
 def _table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     """Return a table whose first column holds words and whose others hold numbers."""
-
-    def cells(row: Sequence[object], tag: str) -> str:
-        return "".join(
-            f"<{tag}{'' if k == 0 else ' class=n'}>{escape(str(one))}</{tag}>"
-            for k, one in enumerate(row)
-        )
-
-    head = f"<tr>{cells(header, 'th')}</tr>" if header else ""
-    body = "".join(f"<tr>{cells(row, 'td')}</tr>" for row in rows)
-    return f'<div class="wide"><table>{head}{body}</table></div>'
+    head = html_row(header, "th") if header else ""
+    body = "".join(map(html_row, rows))
+    return f'<div class="wide"><table class="numbers">{head}{body}</table></div>'
 
 
 def header(about: Mapping[str, Any], problem: Problem, y: Any = None) -> str:
