@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from scipy import sparse as sp
 
 from rectiline._column_names import column_index, column_label, is_arrow, names_of
-from rectiline._typing import Indices, Mask, Vector
+from rectiline._typing import Mask, Vector
 
 _SECONDS_PER_DAY = 86_400.0
 
@@ -152,19 +152,13 @@ class _Encoded:
             return [self.name]
         return [f"{self.name}={level}" for level in self.levels[self.n_skipped :]]
 
-    def codes(self, values: NDArray[Any]) -> Indices:
-        """Return the place of each cell among the levels, -1 for levels that are new."""
-        assert self.levels is not None
-        if self.levels.dtype.kind == "U":
-            values = values.astype(str)
-        place = np.searchsorted(self.levels, values).clip(0, self.levels.size - 1)
-        return np.where(self.levels[place] == values, place, -1)
-
     def columns(self, values: NDArray[Any], new_levels: str) -> Any:
-        """Return the columns of zeros and ones as a sparse matrix."""
-        assert self.levels is not None and self.shares is not None
-        codes = self.codes(values)
-        is_new = codes < 0
+        """Return the numbers as a column, or the levels as sparse columns of zeros and ones."""
+        if self.levels is None or self.shares is None:
+            return values[:, None]
+        texts = values.astype(str) if self.levels.dtype.kind == "U" else values
+        codes = np.searchsorted(self.levels, texts).clip(0, self.levels.size - 1)
+        is_new = self.levels[codes] != texts
         if is_new.any() and new_levels == "error":
             row = int(np.argmax(is_new))
             raise ValueError(
@@ -173,7 +167,7 @@ class _Encoded:
                 "for new levels."
             )
         width = self.levels.size - self.n_skipped
-        rows = np.flatnonzero(codes >= self.n_skipped)
+        rows = np.flatnonzero(~is_new & (codes >= self.n_skipped))
         entries = (np.ones(rows.size), (rows, codes[rows] - self.n_skipped))
         made = sp.csr_array(entries, shape=(codes.size, width))
         if is_new.any() and new_levels == "mean":
@@ -278,7 +272,7 @@ class TableEncoder:
         known, d = names_of(X), int(X.shape[1])
         if d != self.n_columns:
             raise ValueError(f"X has {d} columns; at the fit it had {self.n_columns}.")
-        parts = []
+        parts: list[Any] = [np.empty((X.shape[0], 0))]
         for one in self.columns:
             if known is not None and not (one.name == known[one.place]):
                 raise ValueError(
@@ -298,8 +292,7 @@ class TableEncoder:
                     f"X: column {one.name!r} holds {values[0]!r} in row 0; at the fit it held "
                     "numbers."
                 )
-            plain = one.levels is None
-            parts.append(values[:, None] if plain else one.columns(values, self.new_levels))
+            parts.append(one.columns(values, self.new_levels))
         if all(one.levels is None for one in self.columns):
             return np.hstack(parts).astype(np.float64)
         return sp.csr_array(sp.hstack([sp.csr_array(one, dtype=float) for one in parts]))

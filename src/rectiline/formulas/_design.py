@@ -124,12 +124,11 @@ def formula(
                 f"C({name}) for one column for each."
             )
     matrix = _matrix(formulaic, parts[0], table)
-    effects, encoder = read_effects(parts[1] if len(parts) == 2 else (), table), None
-    if effects:
-        categories = effect_table(effects, table)
-        encoder = TableEncoder.learn(
-            categories, fixed_effects=list(categories.columns), new_levels=new_levels
-        )
+    effects = read_effects(parts[1] if len(parts) == 2 else (), table)
+    categories = effect_table(effects, table)
+    encoder = TableEncoder.learn(
+        categories, fixed_effects=list(categories.columns), new_levels=new_levels
+    )
     design = FormulaDesign(
         text=text,
         y=_target(formulaic, parsed.lhs, table),
@@ -256,8 +255,8 @@ class FormulaDesign:
         Which columns of its matrix are in X.
     effects : tuple of tuple of str
         The categories behind ``|``, each by its columns of data.
-    encoder : TableEncoder or None
-        How they become columns of X, if there are any.
+    encoder : TableEncoder
+        How they become columns of X.
     is_dense : bool
         Whether X is a table with names.
     variables : frozenset of str
@@ -274,7 +273,7 @@ class FormulaDesign:
     spec: Any
     kept: list[int]
     effects: Categories
-    encoder: TableEncoder | None
+    encoder: TableEncoder
     variables: frozenset[str]
     X: Any = None
     is_dense: bool = True
@@ -286,20 +285,18 @@ class FormulaDesign:
     @property
     def names(self) -> tuple[str, ...]:
         """Names of the columns of X."""
-        terms = [str(self.spec.column_names[j]) for j in self.kept]
-        return (*terms, *([] if self.encoder is None else self.encoder.names))
+        return (*(str(self.spec.column_names[j]) for j in self.kept), *self.encoder.names)
 
     @property
     def n_effects(self) -> int:
         """How many columns, the last ones, are effects behind ``|``."""
-        return 0 if self.encoder is None else self.encoder.n_effects
+        return self.encoder.n_effects
 
     def _columns(self, matrix: Any, table: Any) -> sp.csr_array:
         """Return the columns of X from the matrix of the terms and the effects of a table."""
-        parts = [sp.csc_array(matrix)[:, self.kept]]
-        if self.encoder is not None:
-            parts.append(self.encoder.numbers(effect_table(self.effects, table)))
-        return sp.csr_array(sp.hstack(parts))
+        terms = sp.csc_array(matrix)[:, self.kept]
+        effects = sp.csr_array(self.encoder.numbers(effect_table(self.effects, table)))
+        return sp.csr_array(sp.hstack([terms, effects]))
 
     def _finished(self, X: sp.csr_array) -> Any:
         """Return X as a table with names, or as it is where most of it is zero."""
@@ -386,8 +383,7 @@ class FormulaDesign:
                     "no constraints; use PLQRegressor, PLQClassifier or QuantileRegressor."
                 )
             given = known["constraints"]
-            listed = isinstance(given, (list, tuple))
-            own = () if given is None else tuple(given) if listed else (given,)
+            own = given if isinstance(given, list | tuple) else [] if given is None else [given]
             model.set_params(constraints=(*own, *self.constraints))
         if self.weights is not None:
             fit_params = {"sample_weight": self.weights} | fit_params

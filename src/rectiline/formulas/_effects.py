@@ -26,11 +26,11 @@ def read_effects(terms: Any, table: Any) -> Categories:
 
 
 def effect_table(effects: Categories, table: Any) -> Any:
-    """Return one column for each category; several columns of data are joined as texts."""
+    """Return a column for each category, of none no column; several of data are joined as texts."""
     import pandas as pd
 
     made = {}
     for one in effects:
         joined = table[one[0]] if len(one) == 1 else table[list(one)].astype(str).agg(":".join, 1)
         made[":".join(one)] = joined
-    return pd.DataFrame(made)
+    return pd.DataFrame(made, index=table.index)
