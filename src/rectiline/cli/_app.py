@@ -113,7 +113,9 @@ def fit(
     given = dict(locals())
     terms = {k: v for k, v in given.items() if k not in ("output", "certificate", "as_json")}
     terms |= {"data": str(data), "constraints": list(constraints or [])}
-    terms |= {name: _listed(terms[name]) for name in ("features", "drop", "categorical")}
+    for name in ("features", "drop", "categorical"):
+        parts = (terms[name] or "").split(",")
+        terms[name] = [one.strip() for one in parts if one.strip()]
     for path in (output, certificate):
         fitting.checked_output(path)
     table = read_table(data, Asked.of(terms))
@@ -135,10 +137,6 @@ def fit(
     text = json.dumps(model.result) if as_json else fitting.fit_text(data, table, estimator, model)
     print(text, file=sys.stderr if str(output) == "-" else sys.stdout)
     return 0 if model.result["status"] == "solved" else 1
-
-
-def _listed(names: str | None) -> list[str]:
-    return [] if names is None else [name.strip() for name in names.split(",") if name.strip()]
 
 
 @app.command(epilog=EPILOG)

@@ -8,6 +8,7 @@ import sys
 import time
 import warnings
 from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -52,14 +53,13 @@ def fit_table(table: Table, terms: dict[str, Any], progress_bar: bool) -> tuple[
         warnings.simplefilter("ignore", rl.ConvergenceWarning)
         estimator.fit(table.X, y, table.weight)
     result = _result(as_list(estimator.solution_), began)
-    coef, intercept = np.atleast_2d(estimator.coef_), np.atleast_1d(estimator.intercept_)
-    one = len(coef) == 1
-    result["intercept"] = float(intercept[0]) if one else intercept.tolist()
-    result["coef"] = dict(zip(table.names, coef[0].tolist())) if one else coef.tolist()
+    model = Model.of(estimator, table.names, terms)
+    one = len(model.coef) == 1
+    result["intercept"] = model.intercept[0] if one else model.intercept
+    result["coef"] = dict(zip(model.names, model.coef[0])) if one else model.coef
     result["score"] = float(estimator.score(table.X, y, table.weight))
     result["rows"] = int(table.X.shape[0])
-    classes = estimator.classes_.tolist() if is_classifier else None
-    return estimator, Model(table.names, coef.tolist(), intercept.tolist(), classes, terms, result)
+    return estimator, replace(model, result=result)
 
 
 def infeasible(table: Table, terms: dict[str, Any]) -> tuple[rl.Problem, rl.Solution]:

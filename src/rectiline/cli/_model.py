@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -57,6 +57,13 @@ class Model:
     classes: list[Any] | None  # labels of a classifier
     terms: dict[str, Any]  # options of the fit, as they were written
     result: dict[str, Any] = field(default_factory=dict)  # what JSON output shows
+
+    @classmethod
+    def of(cls, fitted: Any, names: Sequence[str], terms: dict[str, Any]) -> Model:
+        """Return the model of a fitted estimator whose columns have these names."""
+        coef, intercept = np.atleast_2d(fitted.coef_), np.atleast_1d(fitted.intercept_)
+        classes = fitted.classes_.tolist() if hasattr(fitted, "classes_") else None
+        return cls(list(map(str, names)), coef.tolist(), intercept.tolist(), classes, terms)
 
     def save(self, path: Path) -> None:
         """Write the model; "-" is the standard output."""
@@ -176,18 +183,12 @@ def save_model(path: str | Path, model: Any, target: str = "y") -> None:
     array(['b'], dtype='<U1')
     """
     check_is_fitted(model)
-    coef, intercept = np.atleast_2d(model.coef_), np.atleast_1d(model.intercept_)
-    classes = getattr(model, "classes_", None)
-    if classes is None and len(coef) != 1:
-        raise ValueError(f"save_model takes models of one target; this one has {len(coef)}.")
-    names = getattr(model, "feature_names_in_", [f"x{k}" for k in range(coef.shape[1])])
-    Model(
-        names=[str(name) for name in names],
-        coef=coef.tolist(),
-        intercept=intercept.tolist(),
-        classes=None if classes is None else classes.tolist(),
-        terms={"target": target, "from": f"{type(model).__name__} in Python"},
-    ).save(Path(path))
+    names = getattr(model, "feature_names_in_", [f"x{k}" for k in range(model.n_features_in_)])
+    terms = {"target": target, "from": f"{type(model).__name__} in Python"}
+    made = Model.of(model, names, terms)
+    if made.classes is None and len(made.coef) != 1:
+        raise ValueError(f"save_model takes models of one target; this one has {len(made.coef)}.")
+    made.save(Path(path))
 
 
 _NUMBER, _LABEL = (int, float), (str, int, float)  # what a number and a label may be
