@@ -129,10 +129,13 @@ class PLQRegressor(RegressorMixin, LinearFitMixin[np.float64]):  # type: ignore[
         spreads = spreads[: spreads.size - self._n_effects]
         size = [self._target_scale(y, some.weight) for y in targets]
         scale = self._residual_scales(some, targets, spreads, size)
-        tasks = [
-            self._relative_task(loss, C, y, s, max(s, t), spreads)
-            for y, s, t in zip(columns, scale, size, strict=True)
-        ]
+        tasks = []
+        for y, s, t in zip(columns, scale, size, strict=True):
+            made, own, unit = loss if isinstance(loss, Loss) else loss.at(s), C, None
+            if C == "auto":
+                unit, penalty = float(s), defaults.in_unit(self._penalty(), float(s))
+                own = defaults.auto_C(penalty, made, max(s, t), spreads)
+            tasks.append(Task(made, y, C=float(own), unit=unit))
         return replace(data, tasks=tasks, scale=scale, sample=some.sample)
 
     def _sampled(self, data: FitData) -> FitData:
@@ -144,21 +147,6 @@ class PLQRegressor(RegressorMixin, LinearFitMixin[np.float64]):  # type: ignore[
             weight = weight * np.asarray(sample.block.weight, dtype=np.float64)
         given = {"design": as_design(X), "weight": weight, "loss_weight": weight}
         return replace(data, rows=None, X=X, y=y, sample=sample, **given)
-
-    def _relative_task(
-        self,
-        loss: Loss | defaults.RelativeLoss,
-        C: Any,
-        y: Any,
-        scale: float,
-        size: float,
-        spreads: Vector,
-    ) -> Task:
-        made = loss if isinstance(loss, Loss) else loss.at(scale)
-        if C != "auto":
-            return Task(made, y, C=float(C))
-        penalty = defaults.in_unit(self._penalty(), float(scale))
-        return Task(made, y, C=defaults.auto_C(penalty, made, size, spreads), unit=float(scale))
 
     def _target_scale(self, y: Vector, weight: Vector) -> float:
         """Return the robust scale of targets, around their median if there is an intercept."""
