@@ -58,12 +58,7 @@ TERMS = dict.fromkeys(("coef", "rho", "l1", "groups", "strengths"), "d")
 TERMS |= {"encoding": "l3", "copies": "c2", "columns": "cx"}
 SLOPES = {"split_coef": "d", "slope_rows": "s", "slopes": "s"}
 OPTIONAL = {"weight": "nc", "loss_index": "n"}
-SHARED = {
-    "tasks": "gt",
-    "shared": "4",
-    "shares": "t",
-    "turns": "2tt",
-}  # of t tasks, if there are any
+SHARED = {"tasks": "gt", "shared": "4", "shares": "t", "turns": "2tt"}  # of t tasks, if any
 ARRAYS = {
     "infeasible": REGION | MULTIPLIERS,
     "unbounded": REGION | TERMS | {"direction": "d"},
@@ -225,9 +220,8 @@ def number(word: str) -> float:
 
 def check_arrays(kind: str, n: int, arrays: dict[str, Any]) -> None:
     """Refuse arrays of a problem that do not have the names, shapes and order of the format."""
-    more = {k: v for k, v in OPTIONAL.items() if k in arrays} | (
-        SHARED if "tasks" in arrays else {}
-    )
+    more = {name: letters for name, letters in OPTIONAL.items() if name in arrays}
+    more |= SHARED if "tasks" in arrays else {}
     wanted = ARRAYS[kind] | ({} if kind == "infeasible" else more)
     sizes = {"n": n, "2": 2, "3": 3, "4": 4}
     need(sorted(wanted) == sorted(arrays), "arrays are missing or were added")
@@ -430,9 +424,7 @@ class Checker:
         self.u, self.tiny = self.columns.u, self.columns.tiny
         self.turns = rational(arrays.get("turns", []))
         self.n = self.used = 0  # rows, and those that have a weight
-        self.units: dict[
-            int, Any
-        ] = {}  # weights of the file for one of the data, if both are given
+        self.units: dict[int, Any] = {}  # weights of the file for one of the data, if both exist
         self.gap = self.loss = np.array([Fraction(0)] * 2)  # values and upper bounds
         self.least: Any = Fraction(0)  # lower bound of the loss over all coefficients
         self.q = rational(0 * self.coef)

@@ -132,9 +132,7 @@ class Design:
         self.n_samples, self.n_features = (int(k) for k in X.shape)
         self.is_sparse = bool(sp.issparse(X))
         if self.is_sparse:
-            pointers = (
-                X.indptr if X.indptr.dtype == X.indices.dtype else X.indptr.astype(X.indices.dtype)
-            )
+            pointers = X.indptr.astype(X.indices.dtype, copy=False)
             self.view = _core.DesignView.sparse(
                 X.data, X.indices, pointers, self.n_samples, self.n_features, X.format == "csr"
             )
@@ -249,11 +247,7 @@ class Design:
         return float(self._moments[1].dot(scale)) / self.n_samples
 
     def weighted_gram(
-        self,
-        weights: Vector,
-        columns: Indices,
-        intercept: bool,
-        centre: Vector | None = None,
+        self, weights: Vector, columns: Indices, intercept: bool, centre: Vector | None = None
     ) -> NDArray[np.float64]:
         """Return ``Z' diag(weights) Z`` for ``Z = X[:, columns]``, a column of ones last if asked.
 

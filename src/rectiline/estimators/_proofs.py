@@ -18,13 +18,7 @@ from rectiline.estimators._quantile_problems import StackedQuantiles
 from rectiline.estimators._run import RunOptions, solve_all
 from rectiline.problems import DualPoint, Problem
 from rectiline.problems.blocks import SplitDual
-from rectiline.problems.proofs import (
-    ProvedData,
-    Statement,
-    TaskStatement,
-    prove_tasks,
-    save_proofs,
-)
+from rectiline.problems.proofs import ProvedData, Statement, TaskStatement, prove_tasks, save_proofs
 from rectiline.solvers import solve
 from rectiline.solvers.multitask import solve_multitask
 

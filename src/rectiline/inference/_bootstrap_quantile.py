@@ -184,12 +184,8 @@ class QuantileReplicates:
 
     def _targets(self, k: int, near: NearRows, above: Vector) -> Vector:
         """Return the targets of the kept samples in a wild replicate."""
-        level, up, size = (
-            float(self.fit.levels[k]),
-            above[near.index] > 0,
-            self._sizes[k][near.index],
-        )
-        residual = np.where(up, 2.0 * (1.0 - level), -2.0 * level) * size
+        level, size = float(self.fit.levels[k]), self._sizes[k][near.index]
+        residual = np.where(above[near.index] > 0, 2.0 * (1.0 - level), -2.0 * level) * size
         return near.targets + residual - 2.0 * min(level, 1.0 - level) * size
 
 

@@ -96,11 +96,6 @@ class Fit:
         """Number of samples: the sum of the weights."""
         return float(self.weight.sum())
 
-    @property
-    def meat_weight(self) -> Vector:
-        """Weights of the squares of gradients: a frequency counts copies, a probability scales."""
-        return self.weight**2 if self.has_probabilities else self.weight
-
     @cached_property
     def scaled(self) -> Fit:
         """The quantile regression with rows and targets multiplied by probability weights.

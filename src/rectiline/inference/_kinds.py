@@ -59,9 +59,11 @@ def sandwich_parts(fit: Fit, kind: str, options: Options) -> Parts:
         bends = _quantile_bends if fit.is_quantile else _bends
     else:
         meats, df, head = np.empty((fit.m, fit.m, fit.p, fit.p)), fit.n - fit.p, ""
+        # Of the squares of gradients: a frequency counts copies, a probability scales.
+        weight = fit.weight**2 if fit.has_probabilities else fit.weight
         for s in range(fit.m):
             for t in range(s + 1):
-                meats[s, t] = fit.rows.gram(fit.meat_weight * slopes[s] * slopes[t])
+                meats[s, t] = fit.rows.gram(weight * slopes[s] * slopes[t])
                 meats[t, s] = meats[s, t]
     made, notes = bends(fit, options)
     breads = np.array([fit.rows.gram(fit.weight * one) for one in made])

@@ -69,11 +69,7 @@ class QuantileProcess:
 
 
 def quantile_process(
-    X: Any,
-    y: ArrayLike,
-    *,
-    fit_intercept: bool = True,
-    sample_weight: ArrayLike | None = None,
+    X: Any, y: ArrayLike, *, fit_intercept: bool = True, sample_weight: ArrayLike | None = None
 ) -> QuantileProcess:
     """Return the linear quantile regressions of y on X at all levels between 0 and 1.
 

@@ -16,12 +16,7 @@ from rectiline._polling import Clock
 from rectiline.estimators._base import BaseLinear
 from rectiline.estimators._check import checked_fit
 from rectiline.estimators._encode import new_rows
-from rectiline.estimators._parameters import (
-    POSITIVE,
-    TaskParameters,
-    keeps_parameters,
-    make_loss,
-)
+from rectiline.estimators._parameters import POSITIVE, TaskParameters, keeps_parameters, make_loss
 from rectiline.estimators._proofs import ProvedAgain
 from rectiline.estimators._run import RunOptions
 from rectiline.estimators._show import FitReport
