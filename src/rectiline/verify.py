@@ -31,6 +31,7 @@ import zipfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from fractions import Fraction
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -876,7 +877,7 @@ def stated(header: dict[str, Any]) -> list[str]:
     return [f"The file says, without a proof: {'; '.join(said)}."] if said else []
 
 
-def table(path: str | None, header: dict[str, Any], weight: str | None) -> Iterator[Any]:
+def table(path: str | None, weight: str | None, header: dict[str, Any]) -> Iterator[Any]:
     """Yield the rows of a .npz file with X and y, or of a .csv file with a line of names."""
     if path is None:
         raise CannotCheck("the data are needed")
@@ -931,11 +932,8 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--weight", help="name of the column of weights")
     parser.add_argument("--exact", action="store_true", help="rational arithmetic (small data)")
     given = parser.parse_args(argv)
-
-    def rows(header: Any) -> Iterator[Any]:
-        return table(given.data, header, given.weight)
-
     try:
+        rows = partial(table, given.data, given.weight)
         return tell(given.certificate, rows, given.target, given.exact)
     except (OSError, KeyError, ValueError, TypeError) as error:
         print(f"Could not check: {error}.")

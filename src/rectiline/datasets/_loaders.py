@@ -34,14 +34,8 @@ def load_adult_sample(*, return_X_y: bool = False, as_frame: bool = False) -> An
     >>> people.data.shape, round(float(people.target.mean()), 3)
     ((4000, 8), 0.237)
     """
-    return _read(
-        "adult_sample",
-        "above_50k",
-        return_X_y,
-        as_frame,
-        apart=("male", "white"),
-        kind=np.int64,
-    )
+    apart = ("male", "white")
+    return _read("adult_sample", "above_50k", return_X_y, as_frame, apart=apart, kind=np.int64)
 
 
 def load_engel(*, return_X_y: bool = False, as_frame: bool = False) -> Any:

@@ -41,15 +41,10 @@ def check_data(estimator: Any, X: Any, y: Any) -> Any:
     except (TypeError, ValueError) as error:
         raise ValueError(f"y must hold numbers: {error}. PLQClassifier takes labels.") from None
 
+    kind = {"multi_output": estimator._multi_output, "y_numeric": estimator._numeric_targets}
     try:
         checked, targets = validate_data(
-            estimator,
-            X,
-            y,
-            ensure_all_finite=False,
-            multi_output=estimator._multi_output,
-            y_numeric=estimator._numeric_targets,
-            **READABLE,
+            estimator, X, y, ensure_all_finite=False, **kind, **READABLE
         )
     except (TypeError, ValueError):
         refuse_texts(X, dates=True)

@@ -303,16 +303,8 @@ class _Ratings:
             factors = other[at_other[rows]]
             y = self.targets[rows] - factors[:, rank:].sum(axis=1)
             factors[:, rank:] = 1.0  # what the own bias is multiplied with
-            problem = Problem(
-                factors,
-                y,
-                self.losses,
-                Ridge(1.0),
-                constraints,
-                self.weight[rows],
-                fit_intercept=False,
-                loss_index=self.index[rows],
-            )
+            terms = (self.losses, Ridge(1.0), constraints, self.weight[rows], False)
+            problem = Problem(factors, y, *terms, loss_index=self.index[rows])
             solution = solve(problem, tol=self.tol)
             mine[k] = solution.coef
             value += solution.objective

@@ -212,8 +212,5 @@ def make_scorer(
     if labels is not None and made.of != "margin":
         raise ValueError(f"{made!r} is a loss of the {made.of}; it has no labels.")
     method = "decision_function" if made.of == "margin" else "predict"
-    return _sklearn_make_scorer(
-        _MeanLoss(made, None if labels is None else tuple(labels)),
-        greater_is_better=False,
-        response_method=method,
-    )
+    mean = _MeanLoss(made, None if labels is None else tuple(labels))
+    return _sklearn_make_scorer(mean, greater_is_better=False, response_method=method)

@@ -369,19 +369,15 @@ class FormulaDesign:
         known, kind = model.get_params(deep=False), type(model).__name__
         if "fit_intercept" in known:
             model.set_params(fit_intercept=self.has_intercept)
-        if self.penalty is not None:
-            if "penalty" not in known:
+        for name, has in (("penalty", "smooth terms"), ("constraints", "splines with a shape")):
+            if getattr(self, name) and name not in known:
                 raise ValueError(
-                    f"{self.text!r} has smooth terms, but {kind} takes no penalty; "
+                    f"{self.text!r} has {has}, but {kind} takes no {name}; "
                     "use PLQRegressor, PLQClassifier, QuantileRegressor or their searches."
                 )
+        if self.penalty is not None:
             model.set_params(penalty=self.penalty)
         if self.constraints:
-            if "constraints" not in known:
-                raise ValueError(
-                    f"{self.text!r} asks for splines with a shape, but {kind} takes "
-                    "no constraints; use PLQRegressor, PLQClassifier or QuantileRegressor."
-                )
             given = known["constraints"]
             own = given if isinstance(given, list | tuple) else [] if given is None else [given]
             model.set_params(constraints=(*own, *self.constraints))

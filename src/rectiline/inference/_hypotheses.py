@@ -272,10 +272,9 @@ def rank_test(
     score = np.divide(-slope, fit.weight, out=np.zeros_like(slope), where=fit.weight > 0)
     used = fit.scaled
     score = used.rows.cross(used.weight * score)
-    projected = np.linalg.solve(
-        used.gram[np.ix_(others, others)], used.gram[np.ix_(others, tested)]
-    )
-    squares = used.gram[np.ix_(tested, tested)] - used.gram[np.ix_(tested, others)] @ projected
+    left_out = used.gram[np.ix_(others, tested)]
+    projected = np.linalg.solve(used.gram[np.ix_(others, others)], left_out)
+    squares = used.gram[np.ix_(tested, tested)] - left_out.T @ projected
     rest = score[tested] - projected.T @ score[others]
     size = float(rest @ np.linalg.solve(squares, rest)) / (level * (1.0 - level))
     df = (float(tested.size), fit.n - fit.p)

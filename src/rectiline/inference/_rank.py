@@ -87,16 +87,9 @@ class _Walks:
     def _end(self, j: int, direction: float, until: float) -> float:
         while True:
             self.near.solve(self.method, self.weight, self.total, self.basis)
-            scale = self.near.scale[j]
-            outcome, place, score = self.method.walk(
-                j,
-                direction,
-                until / scale,
-                self.near.centre,
-                self.near.factor,
-                self.near.radius,
-                MOST_STEPS,
-            )
+            scale, ball = self.near.scale[j], (self.near.centre, self.near.factor, self.near.radius)
+            found = self.method.walk(j, direction, until / scale, *ball, MOST_STEPS)
+            outcome, place, score = found
             if outcome == "done":
                 return _interpolated(place / scale, np.abs(score) * scale, until)
             if self.near.keeps_all:

@@ -212,14 +212,8 @@ class CoefficientDisplay(Display):
         first = estimator.problem(X, y, options.get("sample_weight"))[0]
         mean = solve(first.with_loss("squared_error"))
         values = np.append(mean.intercept, mean.coef) if first.fit_intercept else mean.coef
-        display = cls(
-            levels[order],
-            tables.coef[order][:, places],
-            tables.interval[order][:, places],
-            tuple(chosen),
-            level,
-            values[places],
-        )
+        coef, interval = (one[order][:, places] for one in (tables.coef, tables.interval))
+        display = cls(levels[order], coef, interval, tuple(chosen), level, values[places])
         return display.plot(ax=ax, **(style or {}))
 
     def __post_init__(self) -> None:
@@ -344,15 +338,9 @@ class CoverageDisplay(Display):
     def _draw(self, ax: Any, **style: Any) -> None:
         ax.plot([0, 1], [0, 1], color="0.6", linewidth=0.8)
         reach = np.abs(self.band.T - self.nominal)
-        self.errors_ = ax.errorbar(
-            self.nominal,
-            self.nominal,
-            yerr=reach,
-            fmt="none",
-            ecolor="0.6",
-            capsize=3,
-            label=f"{100 * self.level:g} % of right models",
-        )
+        label = f"{100 * self.level:g} % of right models"
+        bars = {"fmt": "none", "ecolor": "0.6", "capsize": 3, "label": label}
+        self.errors_ = ax.errorbar(self.nominal, self.nominal, yerr=reach, **bars)
         look = {"color": "C0", "marker": "o", "linestyle": "", "label": "observed", **style}
         (self.line_,) = ax.plot(self.nominal, self.observed, **look)
         ax.set(xlabel="level of the quantile", ylabel="share of targets below it")

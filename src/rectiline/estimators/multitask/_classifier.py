@@ -58,12 +58,9 @@ class MultiTaskClassifier(ClassifierMixin, MultiTaskModel, loss="hinge"):  # typ
                 f"{worst.size} classes in one task; give a task two at most."
             )
         union = np.unique(np.concatenate(own))
-        if union.size <= 2:
-            self._labels = [union] * data.n_tasks
-            self.classes_: Any = union
-        else:
-            self._labels = own
-            self.classes_ = own
+        is_shared = union.size <= 2
+        self._labels = [union] * data.n_tasks if is_shared else own
+        self.classes_: Any = union if is_shared else own
         return [np.where(y == k[-1], 1.0, -1.0) for y, k in zip(data.y, self._labels)]
 
     def decision_function(self, X: Any, tasks: Any = None) -> Any:
@@ -113,8 +110,5 @@ class MultiTaskClassifier(ClassifierMixin, MultiTaskModel, loss="hinge"):  # typ
 
 
 def _named(scores: Any, labels: NDArray[Any]) -> Any:
-    return (
-        labels[(np.asarray(scores) > 0).astype(int)]
-        if labels.size > 1
-        else np.full(np.shape(scores), labels[0])
-    )
+    """Return the larger label where a score is positive, else the smaller; there may be but one."""
+    return labels[np.where(np.asarray(scores) > 0, -1, 0)]
