@@ -288,3 +288,19 @@ def test_directions_are_completed_and_signed():
     np.testing.assert_allclose(rows[0], np.array([0.0, 2.0, -1.0, 0.0]) / 5**0.5, atol=1e-15)
     assert (rows[np.arange(3), np.abs(rows).argmax(axis=1)] > 0).all()
     np.testing.assert_allclose(shared_directions(-U, 3), rows, atol=1e-14)
+
+
+@pytest.mark.parametrize("loss", [losses.Hinge(), losses.SquaredHinge(), losses.SquaredError()])
+def test_a_penalty_that_rounding_hides_ends_soon_and_is_named(loss):
+    """Columns of 1e15 leave 1e-31 of the objective to the penalty: 2,000 passes took minutes."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 8))
+    Z = X @ rng.normal(size=(8, 3)) + 0.3 * rng.normal(size=(120, 3))
+    Y = Z if loss.of == "residual" else np.sign(Z)
+    problem = MultiTaskProblem(1e15 * X, list(Y.T), loss)
+    with pytest.warns(ConvergenceWarning, match="penalty is only .* of the objective"):
+        answer = solve_multitask(problem, max_iter=100)
+    assert answer.status == "stalled"
+    assert answer.n_iter <= (40 if loss.of == "residual" else 10)
+    easy = MultiTaskProblem(X, list(Y.T), loss, SharedSubspace(1, 1e-9, 1e-10))
+    np.testing.assert_allclose(answer.objective, solve_multitask(easy).objective, rtol=1e-5)

@@ -306,3 +306,15 @@ def test_a_solver_that_cannot_be_prepared_in_time_leaves_the_rest_to_others(monk
         # Another solver takes over as long as time is left.
         assert rl.solve(wide, time_limit=20.0).status == "solved"
     assert rl.solve(wide, solver="reduced_newton").status == "solved"
+
+
+def test_a_penalty_that_rounding_hides_is_named():
+    """Weights of 1e100 leave 1e-102 of the objective to it; columns are of similar size already."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 8))
+    y = X @ rng.normal(size=8) + 0.3 * rng.normal(size=120)
+    problem = rl.Problem(X, y, "absolute", Ridge(0.2), sample_weight=np.full(120, 1e100))
+    with pytest.warns(ConvergenceWarning, match=r"penalty is only .* divide X or sample_weight"):
+        answer = rl.solve(problem)
+    plain = rl.solve(rl.Problem(X, y, "absolute", None))
+    np.testing.assert_allclose(answer.coef, plain.coef, rtol=1e-6)

@@ -75,6 +75,25 @@ _WARNED = (
 )
 
 
+# Of the objective: with less the rounding of multipliers alone costs a proof more than 1e-7.
+_LOST_PENALTY_SHARE = 1e-24
+
+
+def _advice(run: Any, status: Status) -> str:
+    """Return what to do about a run; a penalty that rounding hides is named."""
+    pair, primal = run.best.pair, abs(run.best.certificate.primal)
+    if pair is None or not hasattr(run.problem, "penalty_value"):
+        return status.advice
+    charged = float(run.problem.penalty_value(pair[0]))
+    if not 0.0 < charged < _LOST_PENALTY_SHARE * primal:
+        return status.advice
+    return (
+        f"The penalty is only {charged / primal:.0e} of the objective, so rounding hides it and "
+        "nothing can be proved: make it stronger, leave it out, or divide X or sample_weight by a "
+        "large number."
+    )
+
+
 def warn_about(run: Any, status: Status, stacklevel: int) -> None:
     """Warn about the answer of a run that is not what was asked for."""
     if not status.deserves_warning:
@@ -89,7 +108,7 @@ def warn_about(run: Any, status: Status, stacklevel: int) -> None:
     if math.isinf(proof.relative_gap):
         where = "before an answer was evaluated on all rows: nothing is certified"
     warnings.warn(
-        f"{names} ended ({status.value}) after {run.n_iter} {unit} {where}. {status.advice}",
+        f"{names} ended ({status.value}) after {run.n_iter} {unit} {where}. {_advice(run, status)}",
         ConvergenceWarning,
         stacklevel=stacklevel + 1,
     )

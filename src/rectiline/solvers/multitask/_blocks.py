@@ -111,16 +111,19 @@ class TaskSteps:
     """Minimise ``sum_t loss_t(u_t, b_t) + (strength/2) (u_t - start_t)' S^-1 (u_t - start_t)``.
 
     One rectified program per task, from its last answer: linear equations if the rows keep their
-    places (`settle`), else `rectiline.solve`. `clock` is that of the whole solve.
+    places (`settle`), else `rectiline.solve`. `clock` is that of the whole solve. `left_unsolved`:
+    whether a program of the last step could not be solved as well as asked.
     """
 
     problem: MultiTaskProblem
     seed: int = 0
     n_threads: int = 1
     clock: Clock | None = None
+    left_unsolved: bool = False
 
     def step(self, near: Block, held: Held, start: Matrix | None, gap: float) -> Block:
         """Return the minimiser to an absolute gap of about `gap`, starting from `near`."""
+        self.left_unsolved = False
         share = gap / self.problem.n_tasks
         block = Block.zeros(self.problem.n_features, self.problem.n_tasks)
         coef, intercept = block.coef, block.intercept
@@ -147,6 +150,7 @@ class TaskSteps:
         size = abs(program.problem.objective(warm.coef, warm.intercept))
         tol = min(max(gap / max(size, 1e-300), _TIGHTEST), _LOOSEST)
         found = solve_quietly(program.problem, tol, warm=warm, seed=self.seed, clock=self.clock)
+        self.left_unsolved |= not found.certificate.holds(tol)
         return program.coef(found.coef), found.intercept, found.dual
 
     def loss(self, coef: Matrix, intercept: Vector) -> float:

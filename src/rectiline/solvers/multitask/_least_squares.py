@@ -24,6 +24,8 @@ from rectiline.solvers.multitask._held import Held
 class LeastSquaresSteps:
     """Exact steps for ``a/2 (z - y)^2``."""
 
+    left_unsolved = False
+
     def __init__(self, problem: MultiTaskProblem, n_threads: int = 1) -> None:
         self.problem, self.n_threads = problem, n_threads
         self.clock: Clock | None = None

@@ -45,6 +45,10 @@ from rectiline.solvers.multitask._least_squares import LeastSquaresSteps
 _MOST_PASSES = 8  # between two certificates, where a pass is a closed form
 _FEW_COLUMNS = 64  # up to which the closed form is faster for any number of rows
 _ROUNDING_GAP_SHARE = 1e-14  # relative to the objective: smaller gaps ask nothing more of the tasks
+_LEAST_FALL_SHARE = 1e-12  # of the objective: smaller changes in a pass are rounding
+_LEAST_GAP_LEFT = 0.9  # of the gap at the last progress: a pass that leaves less is progress
+_PATIENCE = 30  # passes without progress; the tasks are solved exactly by then
+_PATIENCE_IF_UNSOLVED = 3  # the same where the programs of the tasks could not be solved so well
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -105,6 +109,22 @@ class BCDState:
     anderson: Anderson
     refused: int = 0
     accuracy: InnerAccuracy = field(default_factory=InnerAccuracy)
+    idle: int = 0  # passes without progress
+    mark: float = np.inf  # gap at the last progress
+
+    def note_progress(self, before: float, gap: float) -> None:
+        """Note whether a pass has lowered the objective, which was `before`, or the gap."""
+        falls = self.value < before - _LEAST_FALL_SHARE * abs(self.value)
+        if falls or gap < _LEAST_GAP_LEFT * self.mark:
+            self.idle, self.mark = 0, gap
+        else:
+            self.idle += 1
+
+    @property
+    def is_stuck(self) -> bool:
+        """Whether further passes would not help."""
+        is_exact = not self.steps.left_unsolved
+        return self.idle >= (_PATIENCE if is_exact else _PATIENCE_IF_UNSOLVED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,10 +171,12 @@ class BCD:
             else:
                 held = Held.of(problem, state.space)
                 answer = state.steps.step(state.answer, held, None, inner)
+            before = state.value
             self._move(state, answer)
+            state.note_progress(before, gap)
             state.answer = answer
             done += 1
-        return Step(done, False)
+        return Step(done, False, exhausted=state.is_stuck)
 
     def point(self, state: BCDState) -> Block:
         """Return the last answer of the tasks with its multipliers."""
