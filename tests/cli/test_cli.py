@@ -16,7 +16,8 @@ from scipy.optimize import linprog
 from sklearn.datasets import dump_svmlight_file, load_diabetes
 
 import rectiline as rl
-from rectiline.cli import main
+from rectiline import PLQRegressor
+from rectiline.cli import load_model, main, save_model
 
 pytest.importorskip("typer")
 pandas = pytest.importorskip("pandas")
@@ -212,3 +213,41 @@ def test_threads_of_arrow_hold_no_object_of_python(
     monkeypatch.setattr(table.arrow_csv, "read_csv", read)
     table.read_table(next(folder.glob("*.csv")), table.Asked("y"))
     assert [type(source) for source in given] == [pyarrow.BufferReader]
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_names_of_columns_may_hold_an_equals_sign(tmp_path: Path, ending: str) -> None:
+    rng = np.random.default_rng(0)
+    frame = pandas.DataFrame(rng.normal(size=(60, 3)), columns=["a", "a=b", "c=d=e"])
+    frame["city"] = rng.choice(["Rome", "x=y"], 60)
+    frame["is=in"] = rng.choice(["u", "v"], 60)
+    frame["y"] = 2 * frame["a=b"] - frame["c=d=e"] + (frame["city"] == "Rome") + frame["a"]
+    data, model, claim = (tmp_path / name for name in (f"data.{ending}", "m.json", "claim.npz"))
+    frame.to_csv(data, index=False) if ending == "csv" else frame.to_parquet(data)
+    assert rectiline("fit", data, "-o", model, "--certificate", claim).returncode == 0
+    names = ["a", "a=b", "c=d=e", "city=Rome", "city=x=y", "is=in=u", "is=in=v"]
+    assert json.loads(model.read_text())["names"] == names
+    done = rectiline("predict", model, data)
+    assert (done.returncode, done.stderr) == (0, "")
+    found = np.array(done.stdout.split()[1:], dtype=float)
+    np.testing.assert_allclose(found, load_model(model).predict(frame.drop(columns="y")))
+    assert np.corrcoef(found, frame["y"])[0, 1] > 0.99
+    for proof in (claim, model):
+        assert rectiline("verify", proof, data).returncode == 0
+    assert rectiline("report", model, data, "-o", tmp_path / "page.html").returncode == 0
+
+
+def test_models_of_python_keep_an_equals_sign_in_names(tmp_path: Path) -> None:
+    frame = pandas.DataFrame({"a": [0.0, 1.0, 2.0, 3.0], "a=b": [1.0, 0.0, 0.0, 1.0]})
+    model = PLQRegressor("absolute", C=1.0).fit(frame, [0.0, 1.0, 2.0, 4.0])
+    save_model(tmp_path / "m.json", model)
+    np.testing.assert_array_equal(
+        load_model(tmp_path / "m.json").predict(frame), model.predict(frame)
+    )
+
+
+def test_a_column_called_like_a_level_of_another_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("a,a=b,y\nb,1,0\nc,2,1\nb,3,0\nc,5,1\n")
+    done = rectiline("fit", tmp_path / "t.csv")
+    assert done.returncode == 2
+    assert "'a=b' would be a level of column 'a' and a column 'a=b'; rename" in done.stderr

@@ -128,11 +128,21 @@ def refuse_unfinished(X: Any, names: NDArray[Any] | None) -> None:
 def split_level(name: str, columns: Sequence[str]) -> tuple[str, str | None]:
     """Return the column of a table that a column of X comes from, and the level that it stands for.
 
+    Names of columns may hold "=" as well: the longest one of `columns` that fits is meant.
+
     >>> split_level("city=Rome", ["city", "age"]), split_level("age", ["city", "age"])
     (('city', 'Rome'), ('age', None))
+    >>> split_level("a=b=c", ["a", "a=b"]), split_level("a=b", ["a", "a=b"])
+    (('a=b', 'c'), ('a=b', None))
     """
-    column, equals, level = name.partition("=")
-    return (column, level) if equals and name not in columns else (name, None)
+    if name in columns or "=" not in name:
+        return name, None
+    parts = name.split("=")
+    for k in range(len(parts) - 1, 1, -1):
+        column = "=".join(parts[:k])
+        if column in columns:
+            return column, "=".join(parts[k:])
+    return parts[0], "=".join(parts[1:])
 
 
 @dataclass(frozen=True, eq=False)

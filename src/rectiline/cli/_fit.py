@@ -59,7 +59,9 @@ def fit_table(table: Table, terms: dict[str, Any], progress_bar: bool) -> tuple[
     result["coef"] = dict(zip(model.names, model.coef[0])) if one else model.coef
     result["score"] = float(estimator.score(table.X, y, table.weight))
     result["rows"] = int(table.X.shape[0])
-    return estimator, replace(model, result=result)
+    if hasattr(table.X, "column_names"):
+        terms = terms | {"features": table.X.column_names}
+    return estimator, replace(model, terms=terms, result=result)
 
 
 def infeasible(table: Table, terms: dict[str, Any]) -> tuple[rl.Problem, rl.Solution]:

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 import rectiline as rl
 from rectiline import losses, penalties
-from rectiline.backends import TableEncoder
+from rectiline.backends import TableEncoder, split_level
 from rectiline.constraints import named_constraints
 from rectiline.estimators import PLQClassifier, PLQRegressor
 from rectiline.problems import Certificate, DualPoint
@@ -98,8 +98,18 @@ class Model:
 
     @property
     def asked(self) -> Asked:
-        """The columns that the fit was about."""
-        return Asked.of(self.terms)
+        """The columns that the fit was about; the features follow from their names."""
+        return replace(Asked.of(self.terms), features=[])
+
+    @property
+    def columns(self) -> list[str]:
+        """The columns of tables that the features are made of.
+
+        Files that do not list them were written when no name of a column could hold "=".
+        """
+        listed = self.terms.get("features", [])
+        made = dict.fromkeys(split_level(name, listed)[0] for name in self.names)
+        return [one for one in listed if one in made] or list(made)
 
     def proved_estimator(self) -> Any:
         """Return the estimator if the file says which problem was solved, as those of fit do."""
@@ -117,8 +127,7 @@ class Model:
         """
         made = {"constraints": [], "intercept": True, "tol": 1e-6, "loss": None, "penalty": None}
         model = make_estimator(made | self.terms, self.names, self.classes is not None)
-        columns = list(dict.fromkeys(name.partition("=")[0] for name in self.names))
-        model.encoder_ = TableEncoder.of_names(self.names, columns)
+        model.encoder_ = TableEncoder.of_names(self.names, self.columns)
         model.feature_names_in_ = model.encoder_.names
         model.n_features_in_ = len(self.names)
         empty = DualPoint(np.empty(0), np.empty(0), np.empty(0))
@@ -184,7 +193,13 @@ def save_model(path: str | Path, model: Any, target: str = "y") -> None:
     """
     check_is_fitted(model)
     names = getattr(model, "feature_names_in_", [f"x{k}" for k in range(model.n_features_in_)])
-    terms = {"target": target, "from": f"{type(model).__name__} in Python"}
+    encoder = getattr(model, "encoder_", None)
+    columns = names if encoder is None else [one.name for one in encoder.columns]
+    terms = {
+        "target": target,
+        "features": [str(name) for name in columns],
+        "from": f"{type(model).__name__} in Python",
+    }
     made = Model.of(model, names, terms)
     if made.classes is None and len(made.coef) != 1:
         raise ValueError(f"save_model takes models of one target; this one has {len(made.coef)}.")

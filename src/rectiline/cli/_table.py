@@ -119,14 +119,15 @@ def _read_csv(path: Path, asked: Asked, names: Sequence[str] | None) -> pa.Table
     header = next(csv.reader([first], delimiter=separator), [])
     if not content[len(first) :].strip():
         raise ValueError(f"{path}: a header line and at least one row are needed.")
-    texts = dict.fromkeys(_text_columns(asked, names), pa.string())
+    columns = [name.strip() for name in header]
+    texts = dict.fromkeys(_text_columns(asked, names, columns), pa.string())
     # Memory of Arrow: a thread of Arrow that lets go of an object of Python while Python ends would
     # abort the process.
     memory = pa.BufferOutputStream()
     memory.write(content.encode())
     return arrow_csv.read_csv(
         pa.BufferReader(memory.getvalue()),
-        arrow_csv.ReadOptions(column_names=[name.strip() for name in header], skip_rows=1),
+        arrow_csv.ReadOptions(column_names=columns, skip_rows=1),
         arrow_csv.ParseOptions(delimiter=separator, newlines_in_values=True),
         arrow_csv.ConvertOptions(
             null_values=_MISSING, strings_can_be_null=True, column_types=texts
@@ -150,9 +151,9 @@ def _content(path: Path, encoding: str) -> str:
         ) from None
 
 
-def _text_columns(asked: Asked, names: Sequence[str] | None) -> list[str]:
+def _text_columns(asked: Asked, names: Sequence[str] | None, columns: list[str]) -> list[str]:
     """Return the columns whose cells are levels: those named, and those of known features."""
-    known = [split_level(name, ()) for name in names or ()]
+    known = [split_level(name, columns) for name in names or ()]
     return sorted({name for name, level in known if level is not None} | set(asked.categorical))
 
 
@@ -172,14 +173,14 @@ def _of_arrow(path: Path, table: pa.Table, asked: Asked, names: Sequence[str] | 
             raise ValueError(f"{path}: there is no column {one!r}; there are {listed}.")
     if not chosen:
         raise ValueError(f"{path}: no column is left as a feature.")
-    for one in set(_text_columns(asked, names)) & set(table.column_names):
+    for one in set(_text_columns(asked, names, table.column_names)) & set(table.column_names):
         place = table.column_names.index(one)
         table = table.set_column(place, one, table.column(one).cast(pa.string()))
     read = [one for one in dict.fromkeys([*chosen, *apart[:2]]) if one is not None]
     used = _complete(path, table.select(read), asked.missing)
     table = table if used.all() else table.filter(pa.array(used))
     X = table.select(chosen)
-    names = _names(path, X, asked) if names is None else names
+    names = _names(path, X, asked, table.column_names) if names is None else names
     y, weight = (None if one is None else _vector(table, one) for one in apart[:2])
     if weight is not None and weight.dtype == object:
         raise ValueError(
@@ -194,8 +195,11 @@ def _vector(table: pa.Table, name: str) -> Any:
     return values if values.dtype == object else values.astype(np.float64)
 
 
-def _names(path: Path, X: pa.Table, asked: Asked) -> list[str]:
-    """Return the columns of X; one of very many levels has to be named as categorical."""
+def _names(path: Path, X: pa.Table, asked: Asked, columns: list[str]) -> list[str]:
+    """Return the columns of X; one of very many levels has to be named as categorical.
+
+    `columns` are those of the table: none may be called like a level of another one.
+    """
     encoder = TableEncoder.learn(X, categorical="onehot")
     for one in encoder.columns:
         levels: Any = () if one.levels is None else one.levels
@@ -205,6 +209,14 @@ def _names(path: Path, X: pa.Table, asked: Asked) -> list[str]:
                 f"{str(levels[0])!r}; leave it out (--drop {one.name}) or take each as a level "
                 f"(--categorical {one.name})."
             )
+        for name in one.names:
+            other = split_level(name, columns)[0]
+            if other != one.name:
+                raise ValueError(
+                    f"{path}: {name!r} would be a level of column {one.name!r} and "
+                    f"{'a' if other == name else 'a level of'} column {other!r}; rename a column "
+                    "of the two."
+                )
     return [str(name) for name in encoder.names]
 
 
