@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from rectiline import _core
 from rectiline._column_names import column_label
 from rectiline.backends import take_rows, unfinished_entry
 
@@ -38,9 +39,14 @@ class Block:
     start: int
 
     @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of X."""
+        return tuple(self.X.shape)
+
+    @property
     def n_rows(self) -> int:
         """Number of rows."""
-        return int(self.X.shape[0])
+        return int(self.shape[0])
 
     @property
     def is_sparse(self) -> bool:
@@ -84,13 +90,17 @@ class Block:
         n = self.n_rows
         if n == 0 or self.is_tensor:
             return (n,)
-        few = self.take(sorted({0, n // 2, n - 1}))
+        few = self.take(np.array(sorted({0, n // 2, n - 1})))
         rows = (few.X.indices, few.X.data) if self.is_sparse else (few.X,)
         parts: list[Any] = [repr(np.asarray(part).tolist()) for part in (*rows, few.y, few.weight)]
         if of_all:
-            numbers = (self.X.data if self.is_sparse else self.X, self.y, self.weight)
-            parts += [_sum_of_bits(part) for part in numbers if part is not None]
+            parts.append(self._bits_of_X())
+            beside = [part for part in (self.y, self.weight) if part is not None]
+            parts += [_look_at(part)[0] for part in beside]
         return (n, *parts)
+
+    def _bits_of_X(self) -> int:
+        return _look_at(self.X.data if self.is_sparse else self.X)[0]
 
     def aligned(self) -> Block:
         """Return a block whose arrays start where numbers of their type may start.
@@ -105,6 +115,85 @@ class Block:
         else:
             X = _aligned(X)
         return Block(X, _aligned(y), _aligned(weight), self.start)
+
+
+class ColumnBlock(Block):
+    """Rows whose columns lie apart, as tables hold them; X is put together when it is asked for.
+
+    Entries that are not finite are refused when the columns are looked at for the first time.
+
+    Attributes
+    ----------
+    columns : list of ndarray of shape (n_rows,)
+        Of one type, float32 or float64; at least one.
+    names : tuple of str
+        Of the columns.
+    """
+
+    __slots__ = ("_found", "columns", "names")
+
+    def __init__(
+        self,
+        columns: Sequence[NDArray[Any]],
+        y: Any,
+        weight: Any,
+        start: int,
+        names: Sequence[str],
+    ) -> None:
+        given = {"columns": columns, "y": y, "weight": weight, "start": start, "names": names}
+        for name, value in (given | {"_found": {}}).items():
+            object.__setattr__(self, name, value)  # a block is frozen
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return ColumnBlock, (self.columns, self.y, self.weight, self.start, self.names)
+
+    @property
+    def X(self) -> NDArray[Any]:  # type: ignore[override]
+        """The columns side by side."""
+        if "X" not in self._found:
+            self._bits_of_X()
+            self._found["X"] = np.stack(self.columns).T
+        return self._found["X"]
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Shape of X."""
+        return self.columns[0].size, len(self.columns)
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether X is a compressed sparse matrix."""
+        return False
+
+    @property
+    def is_tensor(self) -> bool:
+        """Whether X is a torch tensor."""
+        return False
+
+    def take(self, at: Any) -> Block:
+        """Return copies of some rows with the start of this block, or views for a slice."""
+        if isinstance(at, slice):
+            return super().take(at)
+        y, weight = (None if part is None else part[at] for part in (self.y, self.weight))
+        return Block(np.stack([column[at] for column in self.columns], 1), y, weight, self.start)
+
+    def aligned(self) -> ColumnBlock:
+        """Return a block whose arrays start where numbers of their type may start."""
+        columns = [_aligned(column) for column in self.columns]
+        return ColumnBlock(columns, _aligned(self.y), _aligned(self.weight), self.start, self.names)
+
+    def note(self, bits: int, is_finite: bool) -> None:
+        """Take what a look at all columns has shown: the sum of their bits, and if all is well."""
+        self._found["bits"] = bits
+        if not is_finite:
+            X = np.stack(self.columns, 1)
+            refuse_non_finite(Block(X, self.y, self.weight, self.start), self.names)
+
+    def _bits_of_X(self) -> int:
+        if "bits" not in self._found:
+            seen = [_look_at(column) for column in self.columns]
+            self.note(sum(bits for bits, _ in seen) % 2**64, all(good for _, good in seen))
+        return int(self._found["bits"])
 
 
 def float_type(X: Any) -> np.dtype[Any]:
@@ -150,15 +239,15 @@ def refuse_other_length(name: str, shape: Sequence[int], n: int) -> None:
         )
 
 
-def _sum_of_bits(values: Any) -> int:
-    """Return the sum of the memory of numbers in words of 64 bits, which wraps; 0 for labels."""
+def _look_at(values: Any) -> tuple[int, bool]:
+    """Return the sum of the memory of numbers, 0 for labels, and whether all are finite."""
     array = np.asarray(values)
+    is_float = array.dtype.kind == "f"
     if array.dtype.kind not in "fiu" or array.dtype.itemsize not in (4, 8):
-        return 0
-    # Words of the size of an addition: NumPy is several times slower where it has to convert.
-    memory = np.ravel(array, order="K").view(np.uint32)
-    pairs = memory[: memory.size // 2 * 2].view(np.uint64)
-    return int(pairs.sum()) + int(memory[2 * pairs.size :].sum())
+        return 0, not is_float or bool(np.isfinite(array).all())
+    memory = np.ravel(array, order="K").view(f"f{array.dtype.itemsize}")
+    bits, is_finite = _core.look_at(memory)
+    return bits, is_finite or not is_float
 
 
 def in_block(rows: NDArray[np.int64], block: Block) -> NDArray[np.int64]:
@@ -206,7 +295,7 @@ def refuse_non_finite(
     `rows` are the numbers of its rows if they were picked.
     """
     for name, part in (("X", block.X), ("y", block.y), ("weight", block.weight)):
-        if part is None or part.dtype.kind != "f" or _is_finite(part):
+        if part is None or _look_at(part.data if sp.issparse(part) else part)[1]:
             continue
         entry = unfinished_entry(part if name == "X" else part[:, None])
         assert entry is not None
@@ -217,10 +306,3 @@ def refuse_non_finite(
             f"{name} contains NaN or infinity: {where} is {value}. Impute or drop such entries "
             "first."
         )
-
-
-def _is_finite(part: Any) -> bool:
-    """Whether all entries are finite; their sum shows it, unless it overflows."""
-    values = part.data if sp.issparse(part) else part
-    with np.errstate(over="ignore", invalid="ignore"):
-        return bool(np.isfinite(values.sum()) or np.isfinite(values).all())

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from rectiline._optional import optional
 from rectiline.backends import split_level
-from rectiline.rows._block import Block, refuse_non_finite
+from rectiline.rows._block import Block, ColumnBlock, refuse_non_finite
 
 
 def require_arrow(caller: str) -> Any:
@@ -197,23 +197,29 @@ def decoded(
 
 
 def block_of(table: Any, columns: Columns, start: int, origin: str = "") -> Block:
-    """Return a table as one block; X is stored column by column, as the table is."""
-    by_column = np.empty((len(columns.features), len(table)), dtype=columns.dtype)
+    """Return a table as one block."""
+    X: list[NDArray[Any]] = []
     coded: dict[str, Any] = {}  # several features may be levels of one column
-    for column, feature in zip(by_column, columns.features, strict=True):
+    for feature in columns.features:
         name = feature.column
         if feature.level is None and feature.levels is None:
-            column[:] = _values(table, name, start, origin)
-            continue
-        if name not in coded:
-            texts = _values(table, name, start, origin).astype(str)
-            coded[name] = np.unique(texts, return_inverse=True)
-        column[:] = _coded(feature, *coded[name])
+            values = _values(table, name, start, origin)
+        else:
+            if name not in coded:
+                texts = _values(table, name, start, origin).astype(str)
+                coded[name] = np.unique(texts, return_inverse=True)
+            values = _coded(feature, *coded[name])
+        X.append(np.asarray(values, dtype=columns.dtype))
     y, weight = (
         None if name is None else _values(table, name, start, origin)
         for name in (columns.target, columns.weight)
     )
-    return Block(by_column.T, y, None if weight is None else weight.astype(np.float64), start)
+    weight = None if weight is None else weight.astype(np.float64)
+    beside = Block(np.empty((len(table), 0)), y, weight, start)
+    if not X:
+        return beside
+    refuse_non_finite(beside)
+    return ColumnBlock(X, y, weight, start, columns.feature_names)
 
 
 def frame_block(start: int, packed: bytes, frame: Any) -> Block:
@@ -221,10 +227,7 @@ def frame_block(start: int, packed: bytes, frame: Any) -> Block:
     import pyarrow
 
     columns: Columns = pickle.loads(packed)
-    table = pyarrow.Table.from_pandas(frame, preserve_index=False)
-    block = block_of(table, columns, start)
-    refuse_non_finite(block, columns.feature_names)
-    return block
+    return block_of(pyarrow.Table.from_pandas(frame, preserve_index=False), columns, start)
 
 
 def _coded(feature: Feature, found: NDArray[Any], place: NDArray[np.intp]) -> NDArray[Any]:

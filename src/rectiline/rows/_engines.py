@@ -47,7 +47,7 @@ class Work:
 
     def run(self, block: Block) -> tuple[Any, tuple[Any, ...]]:
         """Return the result for a block, and its fingerprint."""
-        shape = tuple(block.X.shape)
+        shape = block.shape
         if len(shape) != 2 or shape[1] != self.n_features:
             raise ValueError(
                 f"All blocks of the rows must have {self.n_features} columns; the one that starts "

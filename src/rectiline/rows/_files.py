@@ -141,7 +141,7 @@ def from_parquet(
         Columns of X, in this order; by default all others. They hold numbers or booleans.
         "carrier=AA" stands for a column that is 1 where the column "carrier" has the level "AA".
     block_rows : int, optional
-        Rows in a block; by default as many as fill 8 MiB. Blocks end where files end.
+        Rows in a block; by default as many as fill 16 MiB. Blocks end where files end.
     cache : "auto", folder or False, default="auto"
         Where the decoded rows are written before the first pass, as plain Parquet: a folder that
         stays and is used again for unchanged files, or nowhere, so that each pass decodes the

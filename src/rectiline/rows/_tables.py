@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rectiline.rows._base import RowBlocks
-from rectiline.rows._block import Block, block_length, join, refuse_non_finite
+from rectiline.rows._block import Block, block_length, join
 from rectiline.rows._cache import FileStamp
 from rectiline.rows._columns import Columns, decoded
 from rectiline.rows._engines import Work, map_items, run_work
@@ -24,7 +24,7 @@ Result = TypeVar("Result")
 
 # Of X in one block: decoded columns are copied once, and memory of this size is used again by the
 # allocator. Blocks of 32 MiB take 1.3 times as long to decode and copy (20 columns of float32).
-_BLOCK_BYTES = 1 << 23
+_BLOCK_BYTES = 1 << 24
 _ITEMS_PER_BLOCK = 2  # small row groups are joined into items of a block's length over this
 _MOST_QUICK_ITEMS = 64  # items from which a quick sample of rows is taken
 _QUICK_ITEM_SHARE = 0.5  # and at most this share of each, if there are enough items for that
@@ -128,13 +128,14 @@ def _parquet_batches(
     from pyarrow.parquet import ParquetFile
 
     keys = get_partition_keys(fragment.partition_expression)
-    with fragment.open() as source, ParquetFile(source) as file:
+    with fragment.open() as source, ParquetFile(source, metadata=fragment.metadata) as file:
         stored = set(file.schema_arrow.names)
         for name in names:
             if name not in stored and name not in keys:
                 raise ValueError(f"The file {fragment.path} has no column {name!r}.")
         read = [name for name in names if name in stored]
-        for batch in file.iter_batches(size, list(groups), read):
+        has_threads = pa.cpu_count() > 1
+        for batch in file.iter_batches(size, list(groups), read, use_threads=has_threads):
             for name in names:
                 if name not in stored:
                     batch = batch.append_column(name, pa.repeat(keys[name], batch.num_rows))
@@ -154,7 +155,6 @@ class TableRows(RowBlocks):
     executor : object or None
     """
 
-    is_checked = False
     reads_ahead = True
 
     def __init__(
@@ -242,10 +242,7 @@ class TableRows(RowBlocks):
 
 def _first_rows(item: TableItem, share: float) -> Block | None:
     """Return the first rows of an item, without decoding the others."""
-    block = next(item.blocks(math.ceil(share * item.n_rows)), None)
-    if block is not None:
-        refuse_non_finite(block, item.reading.columns.feature_names)
-    return block
+    return next(item.blocks(math.ceil(share * item.n_rows)), None)
 
 
 def _listed_items(data: Any, reading: Reading) -> Iterator[TableItem]:

@@ -11,6 +11,7 @@
 #pragma once
 
 #include "rectiline/design/design.hpp"
+#include "rectiline/passes/columns.hpp"
 #include "rectiline/rows/rows.hpp"
 #include "rectiline/support/interrupt.hpp"
 
@@ -67,8 +68,10 @@ struct Sums {
     std::vector<std::int64_t> near;  // rows of the block
 };
 
-// Returns false if it was interrupted.
-bool run_pass(const design::DesignView& X, std::span<const Member> members, Interrupt& interrupt,
-              std::vector<Sums>& out);
+// Returns false if it was interrupted. The rows are a DesignView or a ColumnsView; the numbers of
+// columns are looked at on the way.
+template <class Rows>
+bool run_pass(const Rows& X, std::span<const Member> members, Interrupt& interrupt,
+              std::vector<Sums>& out, Seen& seen);
 
 }  // namespace rectiline::passes

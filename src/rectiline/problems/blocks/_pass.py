@@ -24,7 +24,7 @@ from rectiline.problems._data import Data
 from rectiline.problems._problem import Problem
 from rectiline.problems._samples import Samples
 from rectiline.problems._terms import Terms
-from rectiline.rows import Block, RowBlocks, in_block, refuse_non_finite, stacked
+from rectiline.rows import Block, ColumnBlock, RowBlocks, in_block, refuse_non_finite, stacked
 
 _SUM_ROUNDING = 2.0**-52  # relative error of a sum that is rounded to a double once
 
@@ -178,7 +178,6 @@ def run_block(block: Block, state: PassState) -> list[Answer] | None:
         from rectiline.problems.blocks._tensor import run_tensor_block
 
         return run_tensor_block(block, state)
-    view = Design(block.X).view
     encoded: dict[Any, Samples] = {}  # equal targets are encoded once
     members, asked = [], []
     for query in state.queries:
@@ -199,7 +198,7 @@ def run_block(block: Block, state: PassState) -> list[Answer] | None:
         given = (here, query.split, out, split)
         members.append(_core.PassMember(samples.rows, point, state.fit_intercept, *given))
         asked.append((query, samples, here, out))
-    found = _core.run_pass(view, members, state.seconds)
+    found = _run_members(block, members, state.seconds)
     if found is None:
         return None
     answers = []
@@ -207,19 +206,36 @@ def run_block(block: Block, state: PassState) -> list[Answer] | None:
     for (query, samples, here, out), sums in zip(asked, found, strict=True):
         encoding = query.samples.encoding
         if query.measure and encoding not in sizes:
-            sizes[encoding] = view.column_sizes(samples.weight)
+            sizes[encoding] = _column_sizes(block, samples.weight)
         sums["sizes"] = sizes[encoding] if query.measure else np.zeros(0)
         _refuse_non_finite(block, sums)
         if query.is_precise:
-            sums |= _precise_sums(view, out)
+            sums |= _precise_sums(Design(block.X).view, out)
         near = sums.pop("near")
         at = here if query.collect else near
         copied = at if state.copies else at[:0]
-        rows = NearRows(at + block.start, block.X[copied], samples.take(copied))
+        rows = NearRows(at + block.start, block.take(copied).X, samples.take(copied))
         if query.measure and state.copies:
             sums |= {"at_zero": samples.loss_at_zero, "measured_weight": samples.total_weight}
         answers.append(Answer(sums, rows, block.n_rows))
     return answers
+
+
+def _run_members(block: Block, members: Any, seconds: float) -> list[dict[str, Any]] | None:
+    """Return the sums over a block for each member; columns that lie apart stay there."""
+    if not isinstance(block, ColumnBlock):
+        return _core.run_pass(Design(block.X).view, members, seconds)
+    found, bits, is_finite = _core.run_column_pass(block.columns, members, seconds)
+    if found is not None:
+        block.note(bits, is_finite)
+    return found
+
+
+def _column_sizes(block: Block, weight: Vector) -> Vector:
+    """Return the weighted sums of the sizes of the entries of each column."""
+    if isinstance(block, ColumnBlock):
+        return _core.column_sizes(block.columns, weight)
+    return Design(block.X).view.column_sizes(weight)
 
 
 def _precise_sums(view: Any, multipliers: Any) -> dict[str, Any]:

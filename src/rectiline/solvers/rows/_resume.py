@@ -16,7 +16,7 @@ from rectiline.problems.blocks import SplitDual, Totals, prove_answers
 from rectiline.problems.proofs import Proof
 from rectiline.solvers.rows._draw import RowSample, draw_block, drawing_for_later
 
-_FORMAT = 2
+_FORMAT = 3
 
 
 def evaluated_answers(

@@ -1,0 +1,58 @@
+// Dense rows whose columns lie apart, as tables are decoded.
+#pragma once
+
+#include "rectiline/design/design.hpp"
+
+namespace rectiline::passes {
+
+template <class T>
+struct ColumnsView {
+    std::span<const T* const> columns;
+    std::int64_t n;
+};
+
+// Copies `Width` columns side by side: neighbours in a row are written together.
+template <int Width, class Column, class Out>
+RECTILINE_INLINE void copy_group(const Column& column, std::int64_t j, std::int64_t count, Out* out,
+                                 std::int64_t stride) {
+    decltype(column(j)) from[Width];
+    for (int k = 0; k < Width; ++k)
+        from[k] = column(j + k);
+    out += j;
+    for (std::int64_t r = 0; r < count; ++r, out += stride)
+        for (int k = 0; k < Width; ++k)
+            out[k] = static_cast<Out>(from[k][r]);
+}
+
+// Copies rows that lie column by column: out[r * stride + j] = column(j)[r].
+template <class Column, class Out>
+RECTILINE_INLINE void copy_columns(const Column& column, std::int64_t count, std::int64_t d,
+                                   Out* out, std::int64_t stride) {
+    std::int64_t j = 0;
+    for (; j + 8 <= d; j += 8)
+        copy_group<8>(column, j, count, out, stride);
+    for (; j + 4 <= d; j += 4)
+        copy_group<4>(column, j, count, out, stride);
+    for (; j < d; ++j)
+        copy_group<1>(column, j, count, out, stride);
+}
+
+// What a look at the memory of numbers shows.
+struct Seen {
+    std::uint64_t bits = 0;  // the sum of its words of 64 bits, which wraps
+    bool is_finite = true;
+
+    void add(const Seen& other) {
+        bits += other.bits;
+        is_finite = is_finite && other.is_finite;
+    }
+};
+
+template <class T>
+Seen look_at(std::span<const T> x);
+
+// s_j = sum_i scale_i |x_ij|
+template <class T>
+void column_sizes(const ColumnsView<T>& X, std::span<const double> scale, std::span<double> s);
+
+}  // namespace rectiline::passes

@@ -1,0 +1,62 @@
+#include "rectiline/passes/columns.hpp"
+
+#include "rectiline/design/dense_rows.hpp"
+#include "rectiline/support/threads.hpp"
+
+#include <cstring>
+
+namespace rectiline::passes {
+namespace {
+
+// Adds words of `Each` numbers to the bits, and zero times each number to a sum that shows what is
+// not finite.
+template <std::int64_t Each, class T>
+RECTILINE_MULTIVERSION void add_words(const T* x, std::int64_t words, std::uint64_t& bits,
+                                      T& zero) {
+    std::uint64_t sum = 0;
+    T nothing = 0;
+#pragma omp simd reduction(+ : sum)
+    for (std::int64_t k = 0; k < words; ++k) {
+        std::uint64_t word;
+        std::memcpy(&word, x + k * Each, sizeof word);
+        sum += word;
+    }
+#pragma omp simd reduction(+ : nothing)
+    for (std::int64_t k = 0; k < words * Each; ++k)
+        nothing += 0 * x[k];
+    bits += sum, zero += nothing;
+}
+
+}  // namespace
+
+template <class T>
+Seen look_at(std::span<const T> x) {
+    constexpr std::int64_t kEach = sizeof(std::uint64_t) / sizeof(T);
+    constexpr std::int64_t kWords = 1024;  // still in a cache when they are looked at again
+    const std::int64_t words = std::ssize(x) / kEach;
+    Seen seen;
+    T zero = 0;
+    for (std::int64_t k = 0; k < words; k += kWords)
+        add_words<kEach>(x.data() + k * kEach, std::min(kWords, words - k), seen.bits, zero);
+    if (words * kEach < std::ssize(x)) {
+        std::uint32_t word;
+        std::memcpy(&word, &x.back(), sizeof word);
+        seen.bits += word, zero += 0 * x.back();
+    }
+    seen.is_finite = zero == 0;
+    return seen;
+}
+
+template <class T>
+void column_sizes(const ColumnsView<T>& X, std::span<const double> scale, std::span<double> s) {
+    parallel_chunks(std::ssize(s), [&](std::int64_t j) {
+        s[j] = column_dot<Entry::absolute>(X.columns[j], 1, scale.data(), X.n);
+    });
+}
+
+template Seen look_at(std::span<const double>);
+template Seen look_at(std::span<const float>);
+template void column_sizes(const ColumnsView<double>&, std::span<const double>, std::span<double>);
+template void column_sizes(const ColumnsView<float>&, std::span<const double>, std::span<double>);
+
+}  // namespace rectiline::passes
