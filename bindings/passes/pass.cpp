@@ -1,5 +1,7 @@
 #include "rectiline/passes/pass.hpp"
 
+#include "rectiline/design/products.hpp"
+
 #include "common.hpp"
 
 namespace {
@@ -59,19 +61,18 @@ Answer as_dict(const passes::Sums& sums) {
 }
 
 // One dictionary of sums for each member; nothing if the deadline came first.
-template <class X>
-std::optional<std::vector<Answer>> run_on(const X& rows, std::int64_t n, std::int64_t d,
+std::optional<std::vector<Answer>> run_on(const design::DesignView& X,
                                           const std::vector<const Member*>& members, double seconds,
-                                          passes::Seen& seen) {
+                                          passes::Seen* seen) {
     std::vector<passes::Member> views;
     for (const Member* member : members) {
-        require(member->rows.n == n, "X and rows differ in rows");
-        require(std::ssize(member->coef) == d, "coef must have one entry per column");
+        require(member->rows.n == n_rows(X), "X and rows differ in rows");
+        require(std::ssize(member->coef) == n_columns(X), "coef must have one entry per column");
         views.push_back(*member);
     }
     std::vector<passes::Sums> sums;
     const bool done = run_interruptibly(seconds, [&](auto& interrupt) {
-        return passes::run_pass(rows, views, interrupt, sums, seen);
+        return passes::run_pass(X, views, interrupt, sums, seen);
     });
     if (!done) return std::nullopt;
     std::vector<Answer> out;
@@ -81,42 +82,39 @@ std::optional<std::vector<Answer>> run_on(const X& rows, std::int64_t n, std::in
 }
 
 auto run(const Design& X, const std::vector<const Member*>& members, double seconds) {
-    passes::Seen seen;
-    return run_on(X.view, X.n(), X.d(), members, seconds, seen);
+    return run_on(X.view, members, seconds, nullptr);
 }
+
+// ---- columns that lie apart ---------------------------------------------------------------------
 
 template <class T>
 using Column = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-template <class T>
-using Columns = std::vector<Column<T>>;
 
-// Where columns of n numbers start.
-template <class T>
-std::vector<const T*> starts(const Columns<T>& X, std::int64_t n) {
-    std::vector<const T*> found;
-    for (const Column<T>& column : X)
-        found.push_back(checked(column, n, "a column").data());
-    return found;
+// Calls use(view) with the matrix that has these columns.
+template <class T, class Use>
+auto with_columns(const std::vector<Column<T>>& columns, Use&& use) {
+    require(!columns.empty(), "at least one column is needed");
+    const std::int64_t n = length(columns[0]);
+    std::vector<const T*> starts;
+    for (const Column<T>& column : columns)
+        starts.push_back(checked(column, n, "a column").data());
+    return use(design::DenseView<T>{nullptr, n, std::ssize(columns), 1, n, starts.data()});
 }
 
-// Also what was seen of the numbers: the sum of their bits, and whether all are finite.
 template <class T>
-std::tuple<std::optional<std::vector<Answer>>, std::uint64_t, bool> run_on_columns(
-    const Columns<T>& X, const std::vector<const Member*>& members, double seconds) {
-    require(!X.empty(), "at least one column is needed");
-    const std::int64_t n = length(X[0]);
-    const std::vector<const T*> columns = starts(X, n);
+auto run_on_columns(const std::vector<Column<T>>& X, const std::vector<const Member*>& members,
+                    double seconds) {
     passes::Seen seen;
     auto answers =
-        run_on(passes::ColumnsView<T>{columns, n}, n, std::ssize(X), members, seconds, seen);
-    return {answers, seen.bits, seen.is_finite};
+        with_columns(X, [&](const auto& view) { return run_on(view, members, seconds, &seen); });
+    return std::tuple(answers, seen.bits, seen.is_finite);
 }
 
 template <class T>
-NumpyVector sizes(const Columns<T>& X, VectorIn scale) {
-    const std::vector<const T*> columns = starts(X, length(scale));
-    return filled(std::ssize(X), [&](auto out) {
-        passes::column_sizes(passes::ColumnsView<T>{columns, length(scale)}, in(scale), out);
+NumpyVector column_sizes(const std::vector<Column<T>>& X, VectorIn scale) {
+    return with_columns(X, [&](const auto& view) {
+        const auto weight = checked(scale, view.n, "scale");
+        return filled(view.d, [&](auto out) { design::column_sizes(view, weight, out); });
     });
 }
 
@@ -125,6 +123,18 @@ std::pair<std::uint64_t, bool> look(Column<T> x) {
     gil::Released released;
     const passes::Seen seen = passes::look_at(in(x));
     return {seen.bits, seen.is_finite};
+}
+
+template <class T>
+void bind_columns(nb::module_& m) {
+    m.def("run_column_pass", &run_on_columns<T>, "X"_a, "members"_a, "seconds"_a,
+          "The answers of `run_pass` for columns that lie apart, the sum of their memory in words "
+          "of 64 bits, which wraps, and whether all numbers are finite");
+    m.def("column_sizes", &column_sizes<T>, "X"_a, "scale"_a,
+          "sum_i scale[i] * |X[j][i]| of columns that lie apart");
+    m.def("look_at", &look<T>, "x"_a.noconvert(),
+          "The sum of the memory of numbers in words of 64 bits, which wraps, and whether all "
+          "numbers are finite");
 }
 
 }  // namespace
@@ -140,16 +150,6 @@ void bind_passes(nb::module_& m) {
     m.def("run_pass", &run, "X"_a, "members"_a, "seconds"_a,
           "One pass over a block of rows; a dictionary of sums for each member, or None if it was "
           "out of time");
-    constexpr const char* kColumnPass =
-        "The answers of `run_pass` for columns that lie apart, and what `look_at` says of them";
-    m.def("run_column_pass", &run_on_columns<double>, "X"_a, "members"_a, "seconds"_a, kColumnPass)
-        .def("run_column_pass", &run_on_columns<float>, "X"_a, "members"_a, "seconds"_a,
-             kColumnPass);
-    m.def("column_sizes", &sizes<double>, "X"_a, "scale"_a, "sum_i scale[i] * |X[j][i]|")
-        .def("column_sizes", &sizes<float>, "X"_a, "scale"_a, "sum_i scale[i] * |X[j][i]|");
-    constexpr const char* kLook =
-        "The sum of the memory of numbers in words of 64 bits, which wraps, and whether all "
-        "numbers are finite";
-    m.def("look_at", &look<double>, "x"_a.noconvert(), kLook)
-        .def("look_at", &look<float>, "x"_a.noconvert(), kLook);
+    bind_columns<double>(m);
+    bind_columns<float>(m);
 }

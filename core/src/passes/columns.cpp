@@ -1,8 +1,5 @@
 #include "rectiline/passes/columns.hpp"
 
-#include "rectiline/design/dense_rows.hpp"
-#include "rectiline/support/threads.hpp"
-
 #include <cstring>
 
 namespace rectiline::passes {
@@ -47,16 +44,7 @@ Seen look_at(std::span<const T> x) {
     return seen;
 }
 
-template <class T>
-void column_sizes(const ColumnsView<T>& X, std::span<const double> scale, std::span<double> s) {
-    parallel_chunks(std::ssize(s), [&](std::int64_t j) {
-        s[j] = column_dot<Entry::absolute>(X.columns[j], 1, scale.data(), X.n);
-    });
-}
-
 template Seen look_at(std::span<const double>);
 template Seen look_at(std::span<const float>);
-template void column_sizes(const ColumnsView<double>&, std::span<const double>, std::span<double>);
-template void column_sizes(const ColumnsView<float>&, std::span<const double>, std::span<double>);
 
 }  // namespace rectiline::passes

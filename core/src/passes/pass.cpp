@@ -7,7 +7,6 @@
 
 #include <cassert>
 #include <memory>
-#include <numeric>
 
 namespace rectiline::passes {
 namespace {
@@ -206,61 +205,21 @@ struct Totals {
     }
 };
 
-// Calls use(chunk) with what loads chunks of rows.
-template <class Use>
-void with_chunks(const DesignView& X, Use&& use) {
-    with_access<DenseChunk, SparseChunk>(X, use);
-}
-template <class T, class Use>
-void with_chunks(const ColumnsView<T>& X, Use&& use) {
-    DenseChunk<T> chunk(X);
-    use(chunk);
-}
-
-template <class T>
-std::int64_t n_rows(const ColumnsView<T>& X) {
-    return X.n;
-}
-template <class T>
-std::int64_t n_columns(const ColumnsView<T>& X) {
-    return std::ssize(X.columns);
-}
-
-// gram += sign times the weighted Gram matrix of some rows.
-void add_gram(const DesignView& X, const WeightedRows& rows, bool has_intercept, double sign,
-              std::vector<double>& gram, Interrupt& interrupt) {
-    add_weighted_gram(X, rows, has_intercept, sign, gram, interrupt);
-}
-template <class T>
-void add_gram(const ColumnsView<T>& X, WeightedRows& rows, bool has_intercept, double sign,
-              std::vector<double>& gram, Interrupt& interrupt) {
-    const std::int64_t count = std::ssize(rows.index), d = n_columns(X);
-    std::vector<T> copied(count * d);
-    for (std::int64_t j = 0; j < d; ++j)
-        for (std::int64_t k = 0; k < count; ++k)
-            copied[k * d + j] = X.columns[j][rows.index[k]];
-    std::iota(rows.index.begin(), rows.index.end(), std::int64_t{0});
-    add_weighted_gram(DenseView<T>{copied.data(), count, d, d, 1}, rows, has_intercept, sign, gram,
-                      interrupt);
-}
-
 // Curvature that frozen rows gain and lose, over the tasks of a segment.
-template <class Rows>
-void add_curvature(const Rows& X, const std::vector<std::vector<Part>>& parts, std::size_t count,
-                   std::size_t member, bool has_intercept, Interrupt& interrupt,
+void add_curvature(const DesignView& X, const std::vector<std::vector<Part>>& parts,
+                   std::size_t count, std::size_t member, bool has_intercept, Interrupt& interrupt,
                    std::vector<double>& gram) {
     WeightedRows more, less;
     for (std::size_t task = 0; task < count; ++task)
         more.append(parts[task][member].more), less.append(parts[task][member].less);
-    add_gram(X, more, has_intercept, 1.0, gram, interrupt);
-    add_gram(X, less, has_intercept, -1.0, gram, interrupt);
+    add_weighted_gram(X, more, has_intercept, 1.0, gram, interrupt);
+    add_weighted_gram(X, less, has_intercept, -1.0, gram, interrupt);
 }
 
 }  // namespace
 
-template <class Rows>
-bool run_pass(const Rows& X, std::span<const Member> members, Interrupt& interrupt,
-              std::vector<Sums>& out, Seen& seen) {
+bool run_pass(const DesignView& X, std::span<const Member> members, Interrupt& interrupt,
+              std::vector<Sums>& out, Seen* seen) {
     const std::int64_t n = n_rows(X), d = n_columns(X);
     out.assign(members.size(), {});
     std::vector<Totals> totals(members.size(), Totals(d));
@@ -286,13 +245,13 @@ bool run_pass(const Rows& X, std::span<const Member> members, Interrupt& interru
             for (std::size_t k = 0; k < members.size(); ++k)
                 mine[k].reset(members[k], d, first);
             const auto chunk = std::make_unique<Chunk>();
-            with_chunks(X, [&](auto& access) {
-                looks[task] = access.look(first, last);
+            with_access<DenseChunk, SparseChunk>(X, [&](auto& access) {
+                if (seen) looks[task] = access.look(first, last);
                 run_task(access, members, prepared, d, first, last, *chunk, mine.data());
             });
         });
-        for (std::int64_t task = 0; task < tasks; ++task)
-            seen.add(looks[task]);
+        for (std::int64_t task = 0; seen && task < tasks; ++task)
+            seen->add(looks[task]);
         for (std::size_t k = 0; k < members.size(); ++k) {
             for (std::int64_t task = 0; task < tasks; ++task)
                 totals[k].add(parts[task][k], members[k], out[k]);
@@ -306,12 +265,5 @@ bool run_pass(const Rows& X, std::span<const Member> members, Interrupt& interru
         totals[k].write(members[k], out[k]);
     return true;
 }
-
-template bool run_pass(const DesignView&, std::span<const Member>, Interrupt&, std::vector<Sums>&,
-                       Seen&);
-template bool run_pass(const ColumnsView<double>&, std::span<const Member>, Interrupt&,
-                       std::vector<Sums>&, Seen&);
-template bool run_pass(const ColumnsView<float>&, std::span<const Member>, Interrupt&,
-                       std::vector<Sums>&, Seen&);
 
 }  // namespace rectiline::passes

@@ -203,13 +203,12 @@ def block_of(table: Any, columns: Columns, start: int, origin: str = "") -> Bloc
     for feature in columns.features:
         name = feature.column
         if feature.level is None and feature.levels is None:
-            values = _values(table, name, start, origin)
-        else:
-            if name not in coded:
-                texts = _values(table, name, start, origin).astype(str)
-                coded[name] = np.unique(texts, return_inverse=True)
-            values = _coded(feature, *coded[name])
-        X.append(np.asarray(values, dtype=columns.dtype))
+            X.append(np.asarray(_values(table, name, start, origin), dtype=columns.dtype))
+            continue
+        if name not in coded:
+            coded[name] = _texts(table, name, start, origin)
+        texts, place = coded[name]
+        X.append(_numbers_of(feature, texts).astype(columns.dtype)[place])
     y, weight = (
         None if name is None else _values(table, name, start, origin)
         for name in (columns.target, columns.weight)
@@ -230,15 +229,36 @@ def frame_block(start: int, packed: bytes, frame: Any) -> Block:
     return block_of(pyarrow.Table.from_pandas(frame, preserve_index=False), columns, start)
 
 
-def _coded(feature: Feature, found: NDArray[Any], place: NDArray[np.intp]) -> NDArray[Any]:
-    """Return a column of X for texts, of which `found` are the distinct ones."""
+def _numbers_of(feature: Feature, texts: NDArray[Any]) -> NDArray[Any]:
+    """Return the entries of a column of X for texts."""
     if feature.levels is None:
-        return np.asarray(found == feature.level)[place]
+        return np.asarray(texts == feature.level)
     codes = {level: code for code, level in enumerate(feature.levels)}
-    return np.array([codes.get(str(text), -1) for text in found])[place]
+    return np.array([codes.get(str(text), -1) for text in texts])
+
+
+def _texts(table: Any, name: str, start: int, origin: str) -> tuple[NDArray[Any], NDArray[np.intp]]:
+    """Return the distinct entries of a column as texts, and the place of each row's among them."""
+    from pyarrow import types
+
+    column = _complete(table, name, start, origin)
+    if not types.is_dictionary(column.type):
+        column = column.dictionary_encode()
+    whole = column.combine_chunks()
+    return np.asarray(whole.dictionary).astype(str), np.asarray(whole.indices).astype(np.intp)
 
 
 def _values(table: Any, name: str, start: int, origin: str) -> NDArray[Any]:
+    from pyarrow import types
+
+    column = _complete(table, name, start, origin)
+    if types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    return np.asarray(column)
+
+
+def _complete(table: Any, name: str, start: int, origin: str) -> Any:
+    """Return a column that has no missing value."""
     from pyarrow import types
 
     column = table.column(name)
@@ -248,8 +268,5 @@ def _values(table: Any, name: str, start: int, origin: str) -> NDArray[Any]:
             f"The table has a missing value: row {row}, column {name!r} is null{origin}. Impute "
             'such rows first, or leave them out with missing="drop".'
         )
-    if types.is_dictionary(column.type):
-        column = column.cast(column.type.value_type)
-    if types.is_decimal(column.type):
-        column = column.cast("float64")
-    return np.asarray(column)
+    held = column.type.value_type if types.is_dictionary(column.type) else column.type
+    return column.cast(held).cast("float64") if types.is_decimal(held) else column

@@ -22,8 +22,8 @@ from rectiline.rows._engines import Work, map_items, run_work
 State = TypeVar("State")
 Result = TypeVar("Result")
 
-# Of X in one block: decoded columns are copied once, and memory of this size is used again by the
-# allocator. Blocks of 32 MiB take 1.3 times as long to decode and copy (20 columns of float32).
+# Of X in one block: long beside what a block costs in Python, short enough that its columns are
+# still in a cache when they have been decoded.
 _BLOCK_BYTES = 1 << 24
 _ITEMS_PER_BLOCK = 2  # small row groups are joined into items of a block's length over this
 _MOST_QUICK_ITEMS = 64  # items from which a quick sample of rows is taken

@@ -133,7 +133,7 @@ void over_columns(const DenseView<T>& X, std::int64_t first, std::int64_t last, 
     constexpr std::int64_t kRowsInCache = 4096;
     for (std::int64_t i = first; i < last; i += kRowsInCache)
         for (std::int64_t j = 0; j < X.d; ++j)
-            use(i, std::min(kRowsInCache, last - i), j, X.row(i) + j * X.column_stride);
+            use(i, std::min(kRowsInCache, last - i), j, X.column(j) + i * X.row_stride);
 }
 
 template <Entry kind, class T>

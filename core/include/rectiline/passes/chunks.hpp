@@ -194,23 +194,21 @@ struct SquaredLengths {
 template <class T>
 class DenseChunk {
   public:
-    explicit DenseChunk(const DenseView<T>& X, std::span<const T* const> columns = {})
-        : X_(X), columns_(columns), width_(std::max<std::int64_t>(X.d, kLanes)), sums_(X.d) {}
-    explicit DenseChunk(const ColumnsView<T>& X)
-        : DenseChunk(DenseView<T>{nullptr, X.n, std::ssize(X.columns), 1, X.n}, X.columns) {}
+    explicit DenseChunk(const DenseView<T>& X)
+        : X_(X), width_(std::max<std::int64_t>(X.d, kLanes)), sums_(X.d) {}
 
-    // Looks at columns that lie apart, which brings their rows closer.
+    // Looks at columns, each in one piece, which brings their rows closer.
     Seen look(std::int64_t first, std::int64_t last) const {
         Seen seen;
-        for (const T* column : columns_)
-            seen.add(look_at(std::span(column + first, column + last)));
+        for (std::int64_t j = 0; j < X_.d; ++j)
+            seen.add(look_at(std::span(X_.column(j) + first, X_.column(j) + last)));
         return seen;
     }
     // `shares`: calls of `sums` that follow; each asks for a part of the next chunk.
     void load(std::int64_t first, std::int64_t count, int shares) {
         count_ = count, first_ = first;
         grouped_ = (count + kRowGroup - 1) / kRowGroup * kRowGroup;
-        in_place_ = columns_.empty() && X_.rows_contiguous() && X_.d >= kLanes && grouped_ == count;
+        in_place_ = X_.rows_contiguous() && X_.d >= kLanes && grouped_ == count;
         ahead_ = {};
         if (!in_place_) return copy();
         const std::int64_t next = first + count;
@@ -263,9 +261,7 @@ class DenseChunk {
         copied_.resize(width_ * grouped_, 0.0);
         std::fill(copied_.begin() + width_ * count_, copied_.end(), 0.0);
         if (X_.row_stride != 1) return copy_entries();
-        const auto column = [&](std::int64_t j) {
-            return (columns_.empty() ? X_.row(0) + j * X_.column_stride : columns_[j]) + first_;
-        };
+        const auto column = [&](std::int64_t j) { return X_.column(j) + first_; };
         const bool has_next = first_ + 2 * count_ <= X_.n;
         const std::int64_t bytes = count_ * static_cast<std::int64_t>(sizeof(T));
         for (std::int64_t j = 0; has_next && j < X_.d; ++j)
@@ -279,8 +275,7 @@ class DenseChunk {
                     static_cast<double>(X_.row(first_ + r)[j * X_.column_stride]);
     }
 
-    DenseView<T> X_;
-    std::span<const T* const> columns_;  // where they lie apart
+    const DenseView<T>& X_;
     std::int64_t width_, first_ = 0, count_ = 0, grouped_ = 0;
     bool in_place_ = false;
     Ahead ahead_;
@@ -292,7 +287,7 @@ class SparseChunk {
   public:
     explicit SparseChunk(const SparseView<T, I>& X) : X_(X), sums_(X.d) {}
 
-    Seen look(std::int64_t, std::int64_t) const { return {}; }
+    static Seen look(std::int64_t, std::int64_t) { return {}; }
     void load(std::int64_t first, std::int64_t count, int) { first_ = first, count_ = count; }
     template <Sum First, Sum Second = Sum::none>
     void sums(const SumOf& one, const SumOf& two = {}) const {

@@ -1,15 +1,9 @@
-// Dense rows whose columns lie apart, as tables are decoded.
+// Dense rows that lie column by column.
 #pragma once
 
 #include "rectiline/design/design.hpp"
 
 namespace rectiline::passes {
-
-template <class T>
-struct ColumnsView {
-    std::span<const T* const> columns;
-    std::int64_t n;
-};
 
 // Copies `Width` columns side by side: neighbours in a row are written together.
 template <int Width, class Column, class Out>
@@ -50,9 +44,5 @@ struct Seen {
 
 template <class T>
 Seen look_at(std::span<const T> x);
-
-// s_j = sum_i scale_i |x_ij|
-template <class T>
-void column_sizes(const ColumnsView<T>& X, std::span<const double> scale, std::span<double> s);
 
 }  // namespace rectiline::passes

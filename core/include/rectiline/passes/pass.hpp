@@ -68,10 +68,9 @@ struct Sums {
     std::vector<std::int64_t> near;  // rows of the block
 };
 
-// Returns false if it was interrupted. The rows are a DesignView or a ColumnsView; the numbers of
-// columns are looked at on the way.
-template <class Rows>
-bool run_pass(const Rows& X, std::span<const Member> members, Interrupt& interrupt,
-              std::vector<Sums>& out, Seen& seen);
+// Returns false if it was interrupted. `seen` receives a look at the columns of a dense X that lie
+// in one piece each, if that is asked for.
+bool run_pass(const design::DesignView& X, std::span<const Member> members, Interrupt& interrupt,
+              std::vector<Sums>& out, Seen* seen = nullptr);
 
 }  // namespace rectiline::passes
