@@ -7,6 +7,8 @@ import warnings
 from enum import StrEnum
 from typing import Any
 
+import numpy as np
+
 from rectiline.exceptions import ConvergenceWarning
 
 
@@ -84,7 +86,8 @@ def _advice(run: Any, status: Status) -> str:
     pair, primal = run.best.pair, abs(run.best.certificate.primal)
     if pair is None or not hasattr(run.problem, "penalty_value"):
         return status.advice
-    charged = float(run.problem.penalty_value(pair[0]))
+    with np.errstate(over="ignore"):
+        charged = float(run.problem.penalty_value(pair[0]))
     if not 0.0 < charged < _LOST_PENALTY_SHARE * primal:
         return status.advice
     return (
