@@ -171,3 +171,16 @@ def test_quantiles_that_must_not_cross_take_few_more_passes_than_single_ones(col
     # The ends of the columns, the check of the answer, and one more round: the first rows of the
     # stream, each for six levels, are a smaller sample than as many different rows.
     assert counts[0] == 3 and counts[1] <= 6 + (spread > 1)
+
+
+def test_quick_rows_of_stacked_rows_are_of_all_levels_and_of_different_rows():
+    """Levels in turn would leave out one of two where a sample takes every second row."""
+    pa = pytest.importorskip("pyarrow")
+    table = pa.table({"x": np.arange(400_000.0), "y": np.zeros(400_000)})
+    source = rl.rows.of(table, target="y", block_rows=50_000)
+    rows = StackedRows(source, Levels(2, 1, shares_columns=True, has_indicators=True))
+    block, numbers = rows.quick_rows(20_000)
+    assert np.unique(numbers // 2).size == numbers.size >= 20_000
+    for some in (numbers, numbers[::2], numbers[1::2]):
+        assert 0.45 < (some % 2).mean() < 0.55
+    np.testing.assert_array_equal(block.X.toarray(), rows.take(numbers).X.toarray())

@@ -132,13 +132,22 @@ class StackedRows(RowBlocks):
         return self.levels.block(self.source.take(needed), at, level, 0)
 
     def quick_rows(self, size: int) -> tuple[Block, Numbers] | None:
-        """Return rows of the source that are quick to read, each for all levels."""
+        """Return rows of the source that are quick to read, each for a level of its own.
+
+        Levels are random: those that take turns would leave some out where every second row is
+        picked, and rows that stand here for two levels are no independent draws. Few rows are given
+        for all levels.
+        """
         count = self.levels.count
-        found = self.source.quick_rows(-(-size // count))
+        found = self.source.quick_rows(min(size, self.source.n_rows))
         if found is None:
             return None
         block, rows = found
-        at, level = np.divmod(np.arange(count * rows.size), count)
+        if count * rows.size <= size:
+            at, level = np.divmod(np.arange(count * rows.size), count)
+        else:
+            at = np.arange(rows.size)
+            level = np.random.default_rng(0).integers(count, size=rows.size)
         return self.levels.block(block, at, level, 0), count * rows[at] + level
 
     def map_blocks(
