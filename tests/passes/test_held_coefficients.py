@@ -6,6 +6,8 @@ import pytest
 import rectiline as rl
 from rectiline import constraints as C
 from rectiline import penalties as P
+from rectiline.problems.blocks import SplitDual
+from rectiline.problems.blocks._prove import prove_answers
 
 LOSSES = (
     "squared_error",
@@ -104,3 +106,21 @@ def test_repeated_rows_on_a_knot_are_proved(seed):
         bound = 10 ** rng.uniform(-2, -0.3)
         problem = rl.Problem(rows, loss=loss, penalty=None, constraints=C.Box(-bound, bound))
         assert rl.solve(problem, tol=TOL).certificate.holds(TOL)
+
+
+def test_a_few_crossed_rows_do_not_spoil_the_proof_under_a_weak_ridge():
+    """The near rows move until q is the slope of the penalty; its square stands over 2 rho."""
+    rng = np.random.default_rng(3)
+    X = rng.standard_normal((20_000, 3))
+    y = X @ [1.0, 2.0, -1.0] + rng.standard_t(2, 20_000)
+    terms = rl.losses.Huber(1.0), rl.penalties.Ridge(1e-5)
+    found = rl.solve(rl.Problem(X, y, *terms), tol=1e-12)
+    problem = rl.Problem(rl.rows.from_arrays(X, y, block_rows=5000), *terms)
+    split = found.coef + 1e-3
+    at_split, at_answer = (np.abs(y - X @ b - found.intercept) for b in (split, found.coef))
+    crossed = np.flatnonzero((at_split < 1) != (at_answer < 1))
+    near = np.setdiff1d(np.flatnonzero(np.abs(at_split - 1) < 5e-3), crossed[::2])
+    assert crossed.size > 10 and near.size > 50
+    dual = SplitDual(split, found.intercept, near, found.dual.sample[near])
+    (proof,) = prove_answers([(problem, found.coef, found.intercept, dual)], tol=1e-6)
+    assert proof.certificate.relative_gap < 1e-9

@@ -233,26 +233,31 @@ def balanced_on(
 
 
 def moved_to_stationarity(
-    problem: Problem, b: Vector, point: DualPoint, gap: float
+    problem: Problem, b: Vector, point: DualPoint, gap: float, frozen: FrozenRows | None = None
 ) -> DualPoint | None:
     """Return multipliers moved so that q_j is a slope of the penalty at b_j; None: no need.
 
     A column in large units has a ridge part that is tiny beside its products, so that q_j may miss
     ``rho_j b_j`` by next to nothing and still add ``(q_j - rho_j b_j)^2 / (2 rho_j)``, most of the
-    gap of a right answer. Samples on kinks can move until nothing is left. Where q misses by more
-    than a small share of its terms, b is not optimal.
+    gap of a right answer. So does the slope of a frozen row that has crossed a knot under a weak
+    penalty. Samples on kinks can move until nothing is left. Where q misses by more than a small
+    share of its terms, b is not optimal.
     """
     columns, region, d = problem.columns, problem.terms.region, problem.n_features
     if not (problem.is_separable and columns.strongly_convex and d <= MOST_COLUMNS_MOVED):
         return None
     q = region.combined(point) - problem.design.tdot(point.sample)
+    size = problem.design.norm_bounds.columns * norm_of(point.sample)
+    size = size + region.combined_size(point)
+    if frozen is not None:
+        q = q - frozen.gradient
+        size = size + frozen.gradient_size
     wanted = np.clip(q, *columns.slopes(b))
     miss = np.abs(q - wanted)
-    size = problem.design.norm_bounds.columns * norm_of(point.sample)
-    is_near = (miss <= _NEARLY_STATIONARY * (size + region.combined_size(point))).all()
+    is_near = (miss <= _NEARLY_STATIONARY * size).all()
     if not is_near or float((0.5 * miss * miss / columns.rho).sum()) < 0.5 * gap:
         return None
-    return balanced_on(problem, point, np.arange(d), wanted=wanted)
+    return balanced_on(problem, point, np.arange(d), frozen, wanted)
 
 
 def exact_balance(pair: Pair, outside: Indices = _NO_COLUMNS) -> Balance:

@@ -20,7 +20,7 @@ from rectiline.problems._certificate import ZERO_LEVEL, Certificate, DualPoint
 from rectiline.problems.proof._balance import balanced_on, moved_to_stationarity
 from rectiline.problems.proof._close import Closed
 from rectiline.problems.proof._gather import ClosedPair, best_closed, small_closed
-from rectiline.problems.proof._measure import Pair
+from rectiline.problems.proof._measure import FrozenRows, Pair
 
 if TYPE_CHECKING:
     from rectiline.problems._problem import Problem
@@ -82,13 +82,26 @@ def prove(
     if dual is None:
         dual = DualPoint(problem.rows.slopes(problem.design.dot(b) + b0))
     point = inside_boxes(problem, dual)
-    found = _closed(problem, b, b0, point, tol)
-    if tol and not found.certificate.holds(tol, math.inf):
-        moved = moved_to_stationarity(problem, b, point, found.certificate.gap)
-        if moved is not None:
-            other = _closed(problem, b, b0, moved, tol)
-            found = other if other.certificate.gap < found.certificate.gap else found
+    found = closed_near(problem, b, point, lambda one: _closed(problem, b, b0, one, tol), tol)
     return Proof(found.certificate, found.point.scaled(found.share))
+
+
+def closed_near(
+    problem: Problem,
+    b: Vector,
+    point: DualPoint,
+    closed: Callable[[DualPoint], ClosedPair],
+    tol: float | None,
+    frozen: FrozenRows | None = None,
+) -> ClosedPair:
+    """Return what `closed` makes of a dual point, or of one moved to where q is a slope at b."""
+    found = closed(point)
+    if tol and not found.certificate.holds(tol, math.inf):
+        moved = moved_to_stationarity(problem, b, point, found.certificate.gap, frozen)
+        if moved is not None:
+            other = closed(moved)
+            found = other if other.certificate.gap < found.certificate.gap else found
+    return found
 
 
 def _closed(
