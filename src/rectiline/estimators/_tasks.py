@@ -65,7 +65,6 @@ class FitData:
     tasks: Sequence[Task] = ()
     loss_weight: Any = None  # times the weights of classes
     classes: Any = None
-    places: Any = None  # of each sample's label among the classes
     scale: Any = None  # of the residuals, where a default depends on it
     total: float = 1.0  # weight of all samples, where the objective is a mean
     sample: RowSample | None = None  # that defaults come from; the solver starts on it, too
@@ -154,7 +153,7 @@ def with_class_tasks(
                 samples = np.flatnonzero((places == positive) | (places == negative))
                 own = places[samples]
             tasks.append(Task(loss, np.where(own == positive, 1.0, -1.0), samples, C))
-        return replace(data, tasks=tasks, classes=classes, places=places, loss_weight=weighted)
+        return replace(data, tasks=tasks, classes=classes, loss_weight=weighted)
     labels, known = tuple(classes.tolist()), places >= 0
     factors = tuple((weighted[known] / weight[known]).tolist())
     encodings = [Encoding(loss.of, labels, *pair, factors) for pair in pairs]
