@@ -38,6 +38,8 @@ class Task:
         Weight of the losses.
     unit : float or None
         Scale of y that a penalty with terms of two units is relative to.
+    output : int
+        Column of y that it is about.
     """
 
     loss: Loss
@@ -45,6 +47,7 @@ class Task:
     samples: Indices | None = None
     C: float = 1.0
     unit: float | None = None
+    output: int = 0
 
 
 @dataclass(frozen=True, eq=False)

@@ -47,15 +47,9 @@ def rank_intervals(fit: Fit, options: Options, level: float) -> tuple[Matrix, tu
 
 def _weighted_squares(fit: Fit, density: Vector) -> Vector:
     """Return squared lengths of each column less its density-weighted fit by the others."""
-    plain, weighted = fit.gram, fit.rows.gram(fit.weight * density)
-    made = np.empty(fit.p)
-    for j in range(fit.p):
-        others = np.delete(np.arange(fit.p), j)
-        slope = inverse(weighted[np.ix_(others, others)]) @ weighted[others, j]
-        full = np.zeros(fit.p)
-        full[j], full[others] = 1.0, -slope
-        made[j] = full @ plain @ full
-    return made
+    left = inverse(fit.rows.gram(fit.weight * density))
+    left /= np.diag(left)[:, None]  # a column less its fit by the others, in terms of all
+    return np.asarray(np.einsum("ij,jk,ik->i", left, fit.gram, left))
 
 
 class _Walks:
