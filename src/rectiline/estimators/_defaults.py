@@ -100,12 +100,8 @@ def auto_C(penalty: Penalty | None, loss: Loss, scale: float, spreads: Vector) -
 
 def _loss_beyond(loss: Loss, distance: float) -> float:
     """Return the loss at this distance from its minimisers, the mean of both sides."""
-    curve = loss.curve
-    flat = (curve.left <= 0) & (curve.right >= 0)
-    if not flat.any():  # the minimiser lies inside a piece
-        curve = curve.canonical()
-        flat = (curve.left <= 0) & (curve.right >= 0)
-    ends = curve.knots[flat]
+    curve = loss.curve.canonical()  # which has a knot where it is least
+    ends = curve.knots[(curve.left <= 0) & (curve.right >= 0)]
     least, low, high = curve.value([ends[0], ends[0] - distance, ends[-1] + distance]).tolist()
     return float(0.5 * (low + high) - least)
 
