@@ -160,14 +160,11 @@ def column_spreads(X: Any, weight: Vector, *, centred: bool) -> Vector:
             variance, mean = variance + mean**2, np.zeros_like(mean)
     else:
         rows = max(1, _ENTRIES_AT_ONCE // max(X.shape[1], 1))
-        starts = range(0, X.shape[0], rows)
-        mean, variance = np.zeros(X.shape[1]), np.zeros(X.shape[1])
+        parts = [slice(first, first + rows) for first in range(0, X.shape[0], rows)]
+        mean = np.zeros(X.shape[1])
         if centred:
-            for first in starts:
-                mean += share[first : first + rows] @ X[first : first + rows].astype(np.float64)
-        for first in starts:
-            distance = X[first : first + rows] - mean
-            variance += share[first : first + rows] @ np.square(distance, out=distance)
+            mean = np.sum([share[part] @ X[part].astype(np.float64) for part in parts], axis=0)
+        variance = np.sum([share[part] @ np.square(X[part] - mean) for part in parts], axis=0)
     spread = np.sqrt(np.maximum(variance, 0.0))
     rounding = (_CONSTANT_SHARE_SPARSE if sp.issparse(X) else _CONSTANT_SHARE) * np.abs(mean)
     return np.where(spread > rounding, spread, 0.0)

@@ -73,10 +73,10 @@ def solve_all(
     count = len(problems)
     if len(warm) != count:
         warm = ()
-    n_jobs = 1 if options.n_jobs is None or count == 1 else options.n_jobs
-    shares = FairShares(options.time_limit, count, n_jobs)
     if not problems[0].is_in_memory:
         return solve_in_passes(problems, options, warm, report)
+    n_jobs = 1 if options.n_jobs is None or count == 1 else options.n_jobs
+    shares = FairShares(options.time_limit, count, n_jobs)
 
     def one(index: int) -> Solution:
         solution = solve(
