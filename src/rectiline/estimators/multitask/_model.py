@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Any, Self, Unpack
 
 import numpy as np
-from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
@@ -121,7 +120,7 @@ class MultiTaskModel(BaseLinear):
             tol=self.tol,
             time_limit=clock.remaining,
             random_state=seed_of(self.random_state),
-            n_threads=self._n_threads,
+            n_threads=self.n_jobs or 1,
         )
         return replace(data, rounded=rounded), [solution]
 
@@ -136,12 +135,8 @@ class MultiTaskModel(BaseLinear):
         if warm is not None and warm.coef.shape != (problem.n_features, problem.n_tasks):
             warm = None
         options = RunOptions.of(self, clock).keywords(clock.remaining)
-        given = {"n_threads": self._n_threads, "polish": True} | options | changes
+        given = {"n_threads": self.n_jobs or 1, "polish": True} | options | changes
         return solve_multitask(problem, warm_start=warm, **given)
-
-    @property
-    def _n_threads(self) -> int:
-        return int(effective_n_jobs(1 if self.n_jobs is None else self.n_jobs))
 
     def _set_fitted(self, data: TaskData, solutions: list[MultiTaskSolution]) -> None:
         (solution,), rounded = solutions, data.rounded
