@@ -135,7 +135,7 @@ class MultiTaskModel(BaseLinear):
         if warm is not None and warm.coef.shape != (problem.n_features, problem.n_tasks):
             warm = None
         options = RunOptions.of(self, clock).keywords(clock.remaining)
-        given = {"n_threads": self.n_jobs or 1, "polish": True} | options | changes
+        given: dict[str, Any] = {"n_threads": self.n_jobs or 1, "polish": True} | options | changes
         return solve_multitask(problem, warm_start=warm, **given)
 
     def _set_fitted(self, data: TaskData, solutions: list[MultiTaskSolution]) -> None:
