@@ -136,9 +136,9 @@ def fit_quantiles(n_jobs):
 
 
 def fit_shared_passes(n_jobs):
-    """So many rows that quantiles share their passes."""
-    X, y = table(320_000, 2)
-    model = rl.QuantileRegressor(quantile=[0.2, 0.5, 0.8], alpha=0.01, n_jobs=n_jobs).fit(X, y)
+    """Quantiles of rows in blocks share their passes."""
+    rows = rl.rows.from_arrays(*table(100_000, 2), block_rows=30_000)
+    model = rl.QuantileRegressor(quantile=[0.2, 0.5, 0.8], alpha=0.01, n_jobs=n_jobs).fit(rows)
     assert all(one.solver == "passes" for one in model.solution_)
     return model.coef_, model.intercept_
 

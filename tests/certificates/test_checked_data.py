@@ -52,8 +52,8 @@ def test_weights_of_the_data_must_fit_those_of_the_file(tmp_path: Path) -> None:
     ],
 )
 def test_data_that_cannot_be_used_are_no_verdict(tmp_path: Path, blocks: Any, said: str) -> None:
-    header, arrays = honest(tmp_path)
-    write(tmp_path / "fit.rlcert", header, arrays)
+    problem = rl.Problem(X, Y, "absolute")
+    rl.solve(problem).save(tmp_path / "fit.rlcert", problem)
     with pytest.raises(verify.CannotCheck, match=said):
         verify.check(tmp_path / "fit.rlcert", blocks)
 

@@ -21,7 +21,6 @@ from fuzz_certificates import (
 
 import rectiline as rl
 from rectiline import verify
-from rectiline.problems.proof._balance import RADIUS
 
 VECTORS = Path(__file__).parent / "vectors"
 CORRUPTED = sorted(VECTORS.glob("corrupted_*.rlcert"))
@@ -38,6 +37,8 @@ def blocks(path: Path) -> list[tuple[np.ndarray, np.ndarray]]:
 
 
 def test_the_radius_is_that_of_certificates(tmp_path: Path) -> None:
+    from rectiline.problems.proof._balance import RADIUS
+
     assert verify.RADIUS == RADIUS
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(60, 2)), rng.normal(size=60)

@@ -1,5 +1,7 @@
 """Fixed effects against dummies by hand and cvxpy: every loss, weights, constraints, new levels."""
 
+import warnings
+
 import cvxpy as cp
 import numpy as np
 import pandas as pd
@@ -187,3 +189,19 @@ def test_cluster_errors_beside_many_effects():
 def test_a_time_limit_is_named_as_it_was_given():
     with pytest.raises(rl.exceptions.NoAnswerError, match=r"time_limit=1e-09: the time was up"):
         rl.QuantileRegressor(alpha=0, time_limit=1e-9).fit(Z, Y)
+
+
+def test_a_time_limit_does_not_leave_zeros_beside_many_effects():
+    rng = np.random.default_rng(0)
+    n, firms = 20_000, 1_000
+    firm, x = rng.integers(firms, size=n), rng.standard_normal((n, 5))
+    y = x.sum(axis=1) + rng.standard_normal(firms)[firm] + rng.standard_t(3, n)
+    effects = sp.csr_array((np.ones(n), (np.arange(n), firm)), shape=(n, firms))
+    X = sp.csr_array(sp.hstack([sp.csr_array(x), effects[:, 1:]]))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", rl.ConvergenceWarning)
+        try:
+            model = rl.QuantileRegressor(alpha=0, time_limit=0.5).fit(X, y)
+        except rl.NoAnswerError:  # nothing was known in time
+            return
+    assert model.coef_.any()

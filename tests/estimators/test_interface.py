@@ -145,6 +145,12 @@ def test_a_failing_refit_leaves_the_fit_intact():
     np.testing.assert_array_equal(model.predict(X_DIABETES), predicted)
 
 
+def test_a_default_that_makes_every_coefficient_zero_is_told():
+    with pytest.warns(UserWarning, match="default alpha=1 makes every coefficient zero"):
+        QuantileRegressor().fit(X_DIABETES, Y_DIABETES)
+    QuantileRegressor(alpha=2.0).fit(X_DIABETES, Y_DIABETES)  # asked for: nothing is said
+
+
 def test_limits_return_the_best_answer_with_a_warning():
     model = PLQClassifier(max_iter=2, solver="rehline")
     with pytest.warns(ConvergenceWarning, match="relative gap"):

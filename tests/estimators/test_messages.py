@@ -137,12 +137,6 @@ def test_an_equality_and_a_bound_that_contradict_each_other():
         model.fit(X.to_numpy(), Y)
 
 
-def test_a_default_that_makes_every_coefficient_zero_is_told():
-    with pytest.warns(UserWarning, match="default alpha=1 makes every coefficient zero"):
-        QuantileRegressor().fit(X, Y)
-    QuantileRegressor(alpha=2.0).fit(X, Y)  # asked for: nothing is said
-
-
 def test_positive_coefficients_and_names_for_a_table():
     model = PLQRegressor("absolute", positive=True, C=10.0).fit(X.to_numpy(), Y)
     same = PLQRegressor("absolute", constraints=constraints.Nonnegative(), C=10.0).fit(X, Y)

@@ -251,42 +251,6 @@ def test_sparse_rows():
     np.testing.assert_allclose(model.predict(rl.rows.from_arrays(thin)), model.predict(thin))
 
 
-def test_quantiles_of_many_rows_in_memory_share_passes(monkeypatch):
-    rng = np.random.default_rng(2)
-    X = rng.standard_normal((300_000, 1))
-    y = X[:, 0] + rng.standard_normal(X.size)
-    families, alone, limits = [], [], {}
-
-    def solve_family(problems, **more):
-        families.append(len(problems))
-        return rl.solvers.solve_family(problems, **{**more, **limits})
-
-    def solve(problem, **more):
-        alone.append(rl.solve(problem, **more))
-        return alone[-1]
-
-    monkeypatch.setattr("rectiline.estimators._run.solve_family", solve_family)
-    monkeypatch.setattr("rectiline.estimators._run.solve", solve)
-
-    def fitted(*quantiles):
-        return rl.QuantileRegressor(quantile=quantiles, alpha=0.01, tol=1e-9).fit(X, y)
-
-    coef = np.vstack([fitted(0.1, 0.5).coef_, fitted(0.9).coef_])
-    assert len(alone) == 3 and not families
-    shared = fitted(0.1, 0.5, 0.9)
-    assert len(alone) == 3 and families == [3]
-    np.testing.assert_allclose(shared.coef_, coef, atol=1e-4)
-    assert shared.dual_coef_.shape == (3, y.size)
-    for proof in shared.verify(X, y):
-        assert proof.relative_gap <= 1.1e-9
-    # Answers that shared passes do not certify are finished one by one.
-    limits["max_iter"] = 1
-    finished = fitted(0.1, 0.5, 0.9)
-    assert len(alone) > 3 and families == [3, 3]
-    np.testing.assert_allclose(finished.coef_, coef, atol=1e-4)
-    assert all(one.relative_gap <= 1.1e-9 for one in finished.verify(X, y))
-
-
 # ---- files and scores ---------------------------------------------------------------------------
 
 

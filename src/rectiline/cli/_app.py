@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -150,7 +151,7 @@ def predict(
     """Predict the rows of a table; rows with a missing cell get empty cells if fit dropped them."""
     fitted = Model.load(model)
     fitting.checked_output(output)
-    asked = fitted.asked.without_target()
+    asked = replace(Asked.of(fitted.terms), target=None, weight=None)
     table = read_table(data, asked, fitted.names)
     estimator = fitted.estimator()
     found: dict[str, Any] = {"prediction": estimator.predict(table.X)}
@@ -204,7 +205,7 @@ def _verify_model(path: Path, data: Path | None) -> int:
     if data is None:
         raise ValueError("the data are needed: rectiline verify MODEL DATA.")
     estimator = model.proved_estimator()
-    table = read_table(data, model.asked, model.names)
+    table = read_table(data, Asked.of(model.terms), model.names)
     proofs = fitting.as_list(estimator.verify(table.X, fitting.targets(table.y), table.weight))
     holds = all(proof.holds(estimator.tol) for proof in proofs)
     print(f"The claim {'holds' if holds else 'does not hold'}: {fitting.proof_words(proofs)}.")
@@ -222,7 +223,7 @@ def report(
     fitted = Model.load(model)
     fitting.checked_output(output)
     estimator = fitted.proved_estimator()
-    table = read_table(data, fitted.asked, fitted.names)
+    table = read_table(data, Asked.of(fitted.terms), fitted.names)
     about = {"data": fitted.terms.get("data", data), "target": fitted.terms["target"]}
     estimator.report(output, table.X, fitting.targets(table.y), table.weight, about=about)
     return 0

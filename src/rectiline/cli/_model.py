@@ -6,7 +6,7 @@ import json
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -97,11 +97,6 @@ class Model:
         return cls(**parts)
 
     @property
-    def asked(self) -> Asked:
-        """The columns that the fit was about; the features follow from their names."""
-        return replace(Asked.of(self.terms), features=[])
-
-    @property
     def columns(self) -> list[str]:
         """The columns of tables that the features are made of.
 
@@ -116,7 +111,7 @@ class Model:
         if "from" in self.terms:
             made = self.terms["from"]
             raise ValueError(f"the model is a {made}; only fits of the command are proved.")
-        if self.asked.target is None:
+        if self.terms.get("target") is None:
             raise ValueError("the model file does not say which column is the target.")
         return self.estimator()
 
@@ -303,10 +298,6 @@ class Asked:
     def of(cls, terms: Mapping[str, Any]) -> Asked:
         """Return what the options of a fit say about the columns."""
         return cls(**{name: terms[name] for name in cls.__dataclass_fields__ if name in terms})
-
-    def without_target(self) -> Asked:
-        """Return what is needed to predict."""
-        return replace(self, target=None, weight=None, features=[], drop=[], categorical=[])
 
 
 def read_loss(text: str) -> losses.Loss:

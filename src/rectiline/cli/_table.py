@@ -70,6 +70,8 @@ def read_table(path: Path, asked: Asked, names: Sequence[str] | None = None) -> 
     """
     if str(path) != "-" and not path.exists():
         raise ValueError(f"{path}: there is no such file.")
+    if names is not None:  # which say what the features are made of
+        asked = replace(asked, features=[], drop=[], categorical=[])
     if asked.missing not in ("error", "drop"):
         raise ValueError(f"--missing {asked.missing}: allowed are error and drop.")
     try:

@@ -7,7 +7,7 @@ import os
 import sys
 import warnings
 from collections.abc import Iterable
-from functools import cache, partial
+from functools import partial
 from inspect import signature
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
@@ -69,12 +69,6 @@ class BaseLinear(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]
         cls.__doc__ = with_sections(cls.__doc__ or "") or None
         if defaults:
             cls.__init__ = keeps_parameters(**defaults)(cls.__init__)  # type: ignore[method-assign]
-
-    @classmethod
-    @cache
-    def _get_param_names(cls) -> list[str]:
-        """Return the names of the parameters, read off the constructor once for each class."""
-        return list(super()._get_param_names())
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters, also of the loss (``loss__delta``), which is replaced by another one."""

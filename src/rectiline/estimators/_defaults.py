@@ -100,12 +100,8 @@ def auto_C(penalty: Penalty | None, loss: Loss, scale: float, spreads: Vector) -
 
 def _loss_beyond(loss: Loss, distance: float) -> float:
     """Return the loss at this distance from its minimisers, the mean of both sides."""
-    curve = loss.curve
-    flat = (curve.left <= 0) & (curve.right >= 0)
-    if not flat.any():  # the minimiser lies inside a piece
-        curve = curve.canonical()
-        flat = (curve.left <= 0) & (curve.right >= 0)
-    ends = curve.knots[flat]
+    curve = loss.curve.canonical()  # which has a knot where it is least
+    ends = curve.knots[(curve.left <= 0) & (curve.right >= 0)]
     least, low, high = curve.value([ends[0], ends[0] - distance, ends[-1] + distance]).tolist()
     return float(0.5 * (low + high) - least)
 
@@ -164,14 +160,11 @@ def column_spreads(X: Any, weight: Vector, *, centred: bool) -> Vector:
             variance, mean = variance + mean**2, np.zeros_like(mean)
     else:
         rows = max(1, _ENTRIES_AT_ONCE // max(X.shape[1], 1))
-        starts = range(0, X.shape[0], rows)
-        mean, variance = np.zeros(X.shape[1]), np.zeros(X.shape[1])
+        parts = [slice(first, first + rows) for first in range(0, X.shape[0], rows)]
+        mean = np.zeros(X.shape[1])
         if centred:
-            for first in starts:
-                mean += share[first : first + rows] @ X[first : first + rows].astype(np.float64)
-        for first in starts:
-            distance = X[first : first + rows] - mean
-            variance += share[first : first + rows] @ np.square(distance, out=distance)
+            mean = np.sum([share[part] @ X[part].astype(np.float64) for part in parts], axis=0)
+        variance = np.sum([share[part] @ np.square(X[part] - mean) for part in parts], axis=0)
     spread = np.sqrt(np.maximum(variance, 0.0))
     rounding = (_CONSTANT_SHARE_SPARSE if sp.issparse(X) else _CONSTANT_SHARE) * np.abs(mean)
     return np.where(spread > rounding, spread, 0.0)

@@ -107,15 +107,14 @@ def with_groups(
             )
         own = data.numbers if isinstance(constraint, Fairness) else data.codes
     columns = np.asarray(own)
-    kept: Any = None if keep is None else keep.reshape(-1, *[1] * (columns.ndim - 1))
+    keep = np.ones(len(columns), dtype=bool) if keep is None else keep
+    kept = keep.reshape(-1, *[1] * (columns.ndim - 1))
     if isinstance(constraint, Fairness):
-        if keep is None:
-            return constraint.bind(columns)
         # Held-out samples get the mean, so that they have no part in the covariance; the mean over
         # all samples is smaller than the one over those kept by their share.
         filled = np.where(kept, columns, columns[keep].mean(axis=0))
-        return Fairness(filled, constraint.tolerance * (np.count_nonzero(keep) / keep.size))
-    codes = columns if kept is None else np.where(kept, columns, -1)
+        return Fairness(filled, constraint.tolerance * keep.mean())
+    codes = np.where(kept, columns, -1)
     if isinstance(constraint, EqualOpportunity):
         chosen = positive if constraint.positive is None else constraint.positive
         if chosen is None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import lru_cache, wraps
+from functools import wraps
 from inspect import Parameter, Signature, signature
 from numbers import Integral, Real
 from sys import float_info
@@ -196,13 +196,7 @@ def make_loss(loss: str | Loss, params: Mapping[str, Any] | None, of: tuple[str,
             f"loss={loss!r} is a loss of the {made.of}; this estimator takes losses of the "
             f"{' or '.join(of)}.{f' Use {other}.' if other else ''}"
         )
-    return shared_loss(made) if isinstance(loss, str) else made
-
-
-@lru_cache(maxsize=256)
-def shared_loss(loss: Loss) -> Loss:
-    """Return an equal loss that earlier fits have used, whose curve is worked out already."""
-    return loss
+    return made
 
 
 def make_penalty(model: Any, strength: float, l1_ratio: float) -> Penalty | Fused | None:

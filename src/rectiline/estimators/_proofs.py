@@ -200,11 +200,10 @@ def _statements(again: Any) -> list[Statement]:
     data, levels = again.data, None
     if data.rows is None and getattr(again.model, "_is_joint", False):
         levels = StackedQuantiles.of(again.model, data).shape
-    has_outputs = data.rows is None and np.ndim(data.y) == 2
     found = zip(again.problems, again.solutions, data.tasks, strict=False)
     return [
-        Statement(problem, solution, task.samples, k if has_outputs else 0, levels)
-        for k, (problem, solution, task) in enumerate(found)
+        Statement(problem, solution, task.samples, task.output, levels)
+        for problem, solution, task in found
     ]
 
 
@@ -218,14 +217,12 @@ def fold_statements(again: Any) -> list[Statement]:
         raise ValueError("save_certificate: folds=True needs arrays; these are rows in blocks.")
     unit = model._penalty(l1_ratio=model.l1_ratio_).strength
     strength = float(model._exchanged(getattr(model, f"{model._searched}_"), unit))
-    has_outputs = np.ndim(data.y) == 2
     for train, _ in model._folds(data):
         kept = np.zeros(data.n_samples, dtype=bool)
         kept[train] = True
         paths = [model._path_problem(data, task, model.l1_ratio_, kept) for task in data.tasks]
         problems = [one.with_penalty(one.penalty.with_strength(strength)) for one in paths]
         solutions = solve_all(problems, RunOptions.of(model, Clock()))
-        for k, task in enumerate(data.tasks):
-            output = k if has_outputs else 0
-            found.append(Statement(problems[k], solutions[k], task.samples, output, kept=kept))
+        for task, problem, one in zip(data.tasks, problems, solutions, strict=True):
+            found.append(Statement(problem, one, task.samples, task.output, kept=kept))
     return found

@@ -21,12 +21,7 @@ from rectiline.estimators._check import as_numpy, column_names, like
 from rectiline.estimators._inference import InferenceTerms
 from rectiline.estimators._linear import LinearFitMixin
 from rectiline.estimators._non_crossing import Region, fit_without_crossing
-from rectiline.estimators._parameters import (
-    TermParameters,
-    adapted_problems,
-    keeps_parameters,
-    shared_loss,
-)
+from rectiline.estimators._parameters import TermParameters, keeps_parameters
 from rectiline.estimators._proofs import ProvedAgain, shown_one_by_one
 from rectiline.estimators._quantile_problems import StackedQuantiles
 from rectiline.estimators._rows import with_targets
@@ -168,7 +163,7 @@ class QuantileRegressor(RegressorMixin, LinearFitMixin[np.float64]):  # type: ig
 
     def _loss(self, level: float) -> Loss:
         kind = Pinball if self.loss == "pinball" else Expectile
-        return shared_loss(kind(float(level)))
+        return kind(float(level))
 
     def _with_tasks(self, data: FitData) -> FitData:
         self.quantiles_ = _checked_levels(self._asked_levels())
@@ -199,12 +194,7 @@ class QuantileRegressor(RegressorMixin, LinearFitMixin[np.float64]):  # type: ig
 
     def _single_problems(self, data: FitData) -> list[Problem]:
         """Return one problem for each level."""
-        if data.rows is not None or len(data.tasks) == 1:
-            return super()._problems(data)
-        # The problems share everything but the loss.
-        first = self._task_problem(data, data.tasks[0])
-        problems = [first.with_loss(task.loss) for task in data.tasks]
-        return adapted_problems(self, problems, by_row=True)
+        return super()._problems(data)
 
     def _objective_units(self, data: FitData) -> list[float]:
         return [1.0 / data.total] * (1 if self._is_joint else len(data.tasks))

@@ -122,7 +122,8 @@ class PLQRegressor(RegressorMixin, LinearFitMixin[np.float64]):  # type: ignore[
             columns = list(np.atleast_2d(np.asarray(data.y, dtype=np.float64).T))
         loss, C = defaults.read_loss(self.loss, self.loss_params), self._given_C()
         if isinstance(loss, Loss) and C != "auto":
-            return replace(data, tasks=[Task(loss, y, C=float(C)) for y in columns])
+            tasks = [Task(loss, y, C=float(C), output=k) for k, y in enumerate(columns)]
+            return replace(data, tasks=tasks)
         some = data if data.rows is None else self._sampled(data)
         targets = columns if data.rows is None else [some.y]
         spreads = defaults.column_spreads(some.X, some.weight, centred=self.fit_intercept)
@@ -130,12 +131,12 @@ class PLQRegressor(RegressorMixin, LinearFitMixin[np.float64]):  # type: ignore[
         size = [self._target_scale(y, some.weight) for y in targets]
         scale = self._residual_scales(some, targets, spreads, size)
         tasks = []
-        for y, s, t in zip(columns, scale, size, strict=True):
+        for k, (y, s, t) in enumerate(zip(columns, scale, size, strict=True)):
             made, own, unit = loss if isinstance(loss, Loss) else loss.at(s), C, None
             if C == "auto":
                 unit, penalty = float(s), defaults.in_unit(self._penalty(), float(s))
                 own = defaults.auto_C(penalty, made, max(s, t), spreads)
-            tasks.append(Task(made, y, C=float(own), unit=unit))
+            tasks.append(Task(made, y, C=float(own), unit=unit, output=k))
         return replace(data, tasks=tasks, scale=scale, sample=some.sample)
 
     def _sampled(self, data: FitData) -> FitData:

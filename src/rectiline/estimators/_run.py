@@ -5,7 +5,6 @@ Constraints that contradict each other are told in the names of the columns.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -13,13 +12,10 @@ from typing import Any
 from rectiline._numbers import seed_of
 from rectiline._polling import Clock
 from rectiline.estimators._show import FitReport
-from rectiline.exceptions import ConvergenceWarning, InfeasibleError
+from rectiline.exceptions import InfeasibleError
 from rectiline.paths import FairShares, in_threads
 from rectiline.problems import DualPoint, Problem
 from rectiline.solvers import Solution, Status, check_takes_rows, solve, solve_family
-
-# Problems on the same dense X that are solved in shared passes: how many, on how many rows.
-_SHARED_PROBLEMS, _SHARED_ROWS, _SHARED_ROWS_PER_COLUMN = 3, 200_000, 10_000
 
 
 @dataclass(frozen=True)
@@ -77,19 +73,12 @@ def solve_all(
     count = len(problems)
     if len(warm) != count:
         warm = ()
-    n_jobs = 1 if options.n_jobs is None or count == 1 else options.n_jobs
-    shares = FairShares(options.time_limit, count, n_jobs)
     if not problems[0].is_in_memory:
         return solve_in_passes(problems, options, warm, report)
-    are_shared = not warm and _may_share_passes(problems, options)
-    if are_shared:
-        with warnings.catch_warnings():  # what is not solved gets another solver, which tells
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            warm = solve_in_passes(problems, options, report=report)
+    n_jobs = 1 if options.n_jobs is None or count == 1 else options.n_jobs
+    shares = FairShares(options.time_limit, count, n_jobs)
 
     def one(index: int) -> Solution:
-        if are_shared and warm[index].status == "solved":
-            return warm[index]
         solution = solve(
             problems[index],
             warm_start=_usable(warm[index], problems[index]) if warm else None,
@@ -105,26 +94,6 @@ def solve_all(
     if n_jobs == 1:
         return [one(index) for index in range(count)]
     return in_threads(one, range(count), n_jobs)
-
-
-def _may_share_passes(problems: Sequence[Problem], options: RunOptions) -> bool:
-    """Whether several problems with many rows are quicker in passes that they share.
-
-    Measured for nine quantiles: 1.0 to 1.5 times quicker than one by one on 200,000 x 20, 1.6 to
-    2.4 times on 1,000,000 x 20.
-    """
-    first = problems[0]
-    rows = max(_SHARED_ROWS, _SHARED_ROWS_PER_COLUMN * first.n_features)
-    return (
-        len(problems) >= _SHARED_PROBLEMS
-        and options.solver == "auto"
-        and not options.solver_options
-        and first.n_samples >= rows
-        and first.is_separable
-        and not first.design.is_sparse
-        and all(problem.design is first.design for problem in problems)
-        and not any(loss.curve.curvature.any() for loss in first.losses)
-    )
 
 
 def solve_in_passes(

@@ -13,11 +13,9 @@ from sklearn.metrics import check_scoring
 from sklearn.metrics import make_scorer as _sklearn_make_scorer
 from sklearn.metrics._scorer import _BaseScorer
 
-from rectiline import _core
 from rectiline._typing import Indices, Matrix, Vector
 from rectiline.estimators._tasks import FitData, first_largest
 from rectiline.losses import Loss, get
-from rectiline.problems.forms import curve_arrays
 from rectiline.problems.intercepts import best_intercept
 from rectiline.solvers import one_thread
 
@@ -70,13 +68,8 @@ class SummedScore:
             place = (found[:, :, 0] > 0).astype(int) if is_binary else first_largest(found)
             return np.asarray(weight @ (self.classes[place] != y[:, None]))[:, None]
         if self.losses:
-            rows = [
-                _core.RowFunctions([curve_arrays(loss)], *loss.encode(y), weight, None)
-                for loss in self.losses
-            ]
-            models = np.ascontiguousarray(found.transpose(1, 2, 0), dtype=np.float64)
-            pairs = [zip(rows, model, strict=True) for model in models]
-            return np.array([[row.loss(z) for row, z in model] for model in pairs])
+            pairs = [zip(self.losses, model, strict=True) for model in found.transpose(1, 2, 0)]
+            return np.array([[loss.value(y, z, weight).sum() for loss, z in one] for one in pairs])
         errors = found - np.asarray(y, dtype=np.float64).reshape(len(y), 1, -1)
         power = 1 if self.name == "neg_mean_absolute_error" else 2
         return np.asarray(np.tensordot(weight, np.abs(errors) ** power, 1))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from dataclasses import replace
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -222,10 +222,7 @@ class SearchMixin(BaseLinear):
         score = None if self.scoring is not None else self._own_score(data)
         if score is None:
             return scorer_of(self, data)
-        y = data.y
-        if data.classes is not None:  # whole numbers are faster to compare
-            score, y = replace(score, classes=np.arange(data.classes.size)), data.places
-        return score.on_folds(data.X, y, data.weight)
+        return score.on_folds(data.X, data.y, data.weight)
 
     def _own_score(self, data: FitData) -> SummedScore | None:
         """Return the estimator's own score, or None if only its method can tell."""
@@ -245,10 +242,8 @@ class SearchMixin(BaseLinear):
         )
 
     def _folds(self, data: FitData) -> Folds:
-        y, params, is_labelled = data.y, data.split_params, data.classes is not None
-        if is_labelled and (self.cv is None or isinstance(self.cv, Integral)):
-            y = data.places  # sorted faster, and equal where labels are
-        splitter = check_cv(self.cv, y, classifier=is_labelled)
+        params, is_labelled = data.split_params, data.classes is not None
+        splitter = check_cv(self.cv, data.y, classifier=is_labelled)
         if _routing_enabled():
             params = process_routing(self, "fit", **params).splitter.split
-        return list(splitter.split(data.X, y, **params))
+        return list(splitter.split(data.X, data.y, **params))

@@ -38,6 +38,8 @@ class Task:
         Weight of the losses.
     unit : float or None
         Scale of y that a penalty with terms of two units is relative to.
+    output : int
+        Column of y that it is about.
     """
 
     loss: Loss
@@ -45,6 +47,7 @@ class Task:
     samples: Indices | None = None
     C: float = 1.0
     unit: float | None = None
+    output: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +68,6 @@ class FitData:
     tasks: Sequence[Task] = ()
     loss_weight: Any = None  # times the weights of classes
     classes: Any = None
-    places: Any = None  # of each sample's label among the classes
     scale: Any = None  # of the residuals, where a default depends on it
     total: float = 1.0  # weight of all samples, where the objective is a mean
     sample: RowSample | None = None  # that defaults come from; the solver starts on it, too
@@ -154,7 +156,7 @@ def with_class_tasks(
                 samples = np.flatnonzero((places == positive) | (places == negative))
                 own = places[samples]
             tasks.append(Task(loss, np.where(own == positive, 1.0, -1.0), samples, C))
-        return replace(data, tasks=tasks, classes=classes, places=places, loss_weight=weighted)
+        return replace(data, tasks=tasks, classes=classes, loss_weight=weighted)
     labels, known = tuple(classes.tolist()), places >= 0
     factors = tuple((weighted[known] / weight[known]).tolist())
     encodings = [Encoding(loss.of, labels, *pair, factors) for pair in pairs]

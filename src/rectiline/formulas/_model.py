@@ -144,12 +144,11 @@ class FormulaModel:
         spread = np.full(value.shape, np.nan)
         if kind is not None:
             V = self._with_data(inference.covariance, self.estimator)(kind=kind, **options)
-            p = V.shape[0] // len(coef)
-            first = p - coef.shape[1]
-            for k in range(len(coef)):
-                mine = k * p + first + np.array(columns)
-                part = (here - mean) @ V[np.ix_(mine, mine)]
-                spread[:, k] = np.sqrt(np.einsum("ij,ij->i", part, here - mean).clip(0.0))
+            size = V.shape[0] // len(coef)  # with the intercept, if there is one
+            mine = np.array(columns) + size - coef.shape[1]
+            for k, own in enumerate(np.arange(len(V)).reshape(-1, size)[:, mine]):
+                square = np.einsum("ij,jk,ik->i", here - mean, V[np.ix_(own, own)], here - mean)
+                spread[:, k] = np.sqrt(square.clip(0.0))
         reach = float(stats.norm.ppf(0.5 + 0.5 * level)) * spread
         ends = (value, value - reach, value + reach)
         shown = [one[:, 0] if np.ndim(self.estimator.coef_) == 1 else one.T for one in ends]

@@ -2,9 +2,9 @@
 
 All replicates share the products with X: the samples far from the fitted plane enter as one
 linear term each, found for many replicates in one matrix product. What is left is a small problem
-on the samples near the plane, solved from the basis of the fit. An answer within the ball on which
-the others keep their side is the answer of the whole problem; otherwise more samples are kept.
-Each replicate has its own seed, whoever draws it.
+on the samples near the plane. An answer within the ball on which the others keep their side is the
+answer of the whole problem; otherwise more samples are kept. Each replicate has its own seed,
+whoever draws it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from rectiline._numbers import seed_of
 from rectiline._typing import Matrix, Vector
 from rectiline.inference._densities import bandwidth, kernel_sparsity, kernel_width
 from rectiline.inference._fit import Fit
-from rectiline.inference._near_rows import SAMPLE_GROWTH_FACTOR, Index, NearRows, useful_count
+from rectiline.inference._near_rows import SAMPLE_GROWTH_FACTOR, NearRows, useful_count
 from rectiline.inference._rows import Rows
 
 METHODS = ("pairs", "weights", "wild")
@@ -79,9 +79,6 @@ class Resampling:
 Seeds = Sequence[np.random.SeedSequence]
 
 
-Family = tuple[NearRows, Index]  # the kept samples around one level, and the basis of its fit
-
-
 class QuantileReplicates:
     """The replicates of one fit; `solve` is safe to call from several threads.
 
@@ -114,7 +111,7 @@ class QuantileReplicates:
                 for slope, height in zip(slopes, heights, strict=True)
             ]
         self._sizes = [_left_out_sizes(fit, k) for k in range(fit.m)] if self.wild else []
-        self._families = [self._family(k) for k in range(fit.m)]
+        self._first_near = [self._near(k, self._useful_count(k)) for k in range(fit.m)]
 
     def _near(self, k: int, count: int) -> NearRows:
         """Return samples near the plane, for the wild bootstrap by the nearer of two places."""
@@ -123,16 +120,10 @@ class QuantileReplicates:
         level = float(self.fit.levels[k])
         return NearRows.of(self.fit, k, count, 2.0 * min(level, 1.0 - level) * self._sizes[k])
 
-    def _family(self, k: int) -> Family:
-        fit, distance = self.fit, 1.2 * (np.sqrt(self.fit.p) + 1.5)
-        if self.wild:
-            distance *= np.sqrt(2.0)
-        count = useful_count(fit, float(self.fit.levels[k]), float(distance))
-        if self.wild:
-            near = self._near(k, count)
-            return near, near.first
-        near, basis = NearRows.with_basis(fit, k, count)
-        return near, near.first if basis is None else basis
+    def _useful_count(self, k: int) -> int:
+        """Return how many samples most replicates need."""
+        distance = 1.2 * (np.sqrt(self.fit.p) + 1.5) * np.sqrt(2.0 if self.wild else 1.0)
+        return useful_count(self.fit, float(self.fit.levels[k]), float(distance))
 
     def solve(self, seeds: Seeds) -> Matrix:
         """Return the coefficients of the replicates with these seeds, (len(seeds), m, p)."""
@@ -160,7 +151,7 @@ class QuantileReplicates:
         return np.asarray(np.array(factors) @ self._sums[k])
 
     def _solve_level(self, k: int, drawn: Matrix, extra: Matrix, out: Matrix) -> None:
-        fit, (near, basis) = self.fit, self._families[k]
+        fit, near = self.fit, self._first_near[k]
         open_ones = np.arange(drawn.shape[0])
         while open_ones.size:
             some = drawn if open_ones.size == drawn.shape[0] else drawn[open_ones]
@@ -170,7 +161,7 @@ class QuantileReplicates:
             for row, b in enumerate(open_ones):
                 if self.wild:
                     method = near.method(self._targets(k, near, some[row]))
-                found = near.solve(method, kept[row], np.ascontiguousarray(totals[row]), basis)
+                found = near.solve(method, kept[row], np.ascontiguousarray(totals[row]), near.first)
                 if found is not None:
                     out[b] = found[0] / near.scale
                 elif near.keeps_all:
@@ -180,7 +171,6 @@ class QuantileReplicates:
             open_ones = np.array(left, dtype=np.intp)
             if open_ones.size:
                 near = self._near(k, SAMPLE_GROWTH_FACTOR * near.index.size)
-                basis = near.first
 
     def _targets(self, k: int, near: NearRows, above: Vector) -> Vector:
         """Return the targets of the kept samples in a wild replicate."""

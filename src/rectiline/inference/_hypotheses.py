@@ -12,7 +12,7 @@ from scipy import stats
 from rectiline._relations import read_relations
 from rectiline._typing import Matrix, Vector
 from rectiline.inference._covariance import covariance_of, read_kind
-from rectiline.inference._fit import Fit, Options
+from rectiline.inference._fit import Fit, Options, inverse
 from rectiline.inference._read_fit import read_fit
 from rectiline.losses import Pinball
 from rectiline.problems import Problem
@@ -272,11 +272,10 @@ def rank_test(
     score = np.divide(-slope, fit.weight, out=np.zeros_like(slope), where=fit.weight > 0)
     used = fit.scaled
     score = used.rows.cross(used.weight * score)
-    left_out = used.gram[np.ix_(others, tested)]
-    projected = np.linalg.solve(used.gram[np.ix_(others, others)], left_out)
-    squares = used.gram[np.ix_(tested, tested)] - left_out.T @ projected
-    rest = score[tested] - projected.T @ score[others]
-    size = float(rest @ np.linalg.solve(squares, rest)) / (level * (1.0 - level))
+    # Its block for some columns is the inverse of the squares that the others leave of them.
+    inverted = inverse(used.gram)
+    moved = (inverted @ score)[tested]
+    size = float(moved @ np.linalg.solve(inverted[np.ix_(tested, tested)], moved))
     df = (float(tested.size), fit.n - fit.p)
     words = f"{', '.join(fit.names[j] for j in tested)} = 0"
-    return HypothesisTest.of(size, df, words, "rank")
+    return HypothesisTest.of(size / (level * (1.0 - level)), df, words, "rank")

@@ -58,13 +58,10 @@ def sandwich_parts(fit: Fit, kind: str, options: Options) -> Parts:
         meats, df, head = np.einsum("sgi,tgj->stij", sums, sums), count - 1.0, f"{count} clusters"
         bends = _quantile_bends if fit.is_quantile else _bends
     else:
-        meats, df, head = np.empty((fit.m, fit.m, fit.p, fit.p)), fit.n - fit.p, ""
         # Of the squares of gradients: a frequency counts copies, a probability scales.
         weight = fit.weight**2 if fit.has_probabilities else fit.weight
-        for s in range(fit.m):
-            for t in range(s + 1):
-                meats[s, t] = fit.rows.gram(weight * slopes[s] * slopes[t])
-                meats[t, s] = meats[s, t]
+        meats = np.array([[fit.rows.gram(weight * s * t) for t in slopes] for s in slopes])
+        df, head = fit.n - fit.p, ""
     made, notes = bends(fit, options)
     breads = np.array([fit.rows.gram(fit.weight * one) for one in made])
     told = tuple(", ".join(part for part in (head, one) if part) for one in notes)

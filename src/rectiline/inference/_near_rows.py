@@ -109,20 +109,6 @@ class NearRows:
             first=first,
         )
 
-    @classmethod
-    def with_basis(cls, fit: Fit, k: int, count: int) -> tuple[NearRows, Index | None]:
-        """Keep `count` samples, or more until a basis of the k-th fitted quantile is among them.
-
-        Without a basis among all samples there is None.
-        """
-        while True:
-            near = cls.of(fit, k, count)
-            weight = np.ascontiguousarray(fit.weight[near.index])
-            best = near.solve(near.method(), weight, near.total(fit, fit.weight), near.first)
-            if best is not None or near.keeps_all:
-                return near, None if best is None else best[1]
-            count *= SAMPLE_GROWTH_FACTOR
-
     @property
     def keeps_all(self) -> bool:
         """Whether no sample was left out."""

@@ -47,15 +47,9 @@ def rank_intervals(fit: Fit, options: Options, level: float) -> tuple[Matrix, tu
 
 def _weighted_squares(fit: Fit, density: Vector) -> Vector:
     """Return squared lengths of each column less its density-weighted fit by the others."""
-    plain, weighted = fit.gram, fit.rows.gram(fit.weight * density)
-    made = np.empty(fit.p)
-    for j in range(fit.p):
-        others = np.delete(np.arange(fit.p), j)
-        slope = inverse(weighted[np.ix_(others, others)]) @ weighted[others, j]
-        full = np.zeros(fit.p)
-        full[j], full[others] = 1.0, -slope
-        made[j] = full @ plain @ full
-    return made
+    left = inverse(fit.rows.gram(fit.weight * density))
+    left /= np.diag(left)[:, None]  # a column less its fit by the others, in terms of all
+    return np.asarray(np.einsum("ij,jk,ik->i", left, fit.gram, left))
 
 
 class _Walks:
@@ -66,15 +60,20 @@ class _Walks:
         self._keep(useful_count(fit, float(fit.levels[k]), _WALK_DEVIATIONS))
 
     def _keep(self, count: int) -> None:
-        self.near, basis = NearRows.with_basis(self.fit, self.k, count)
-        if basis is None:
+        """Keep `count` samples, or more until a basis of the fitted quantile is among them."""
+        near = self.near = NearRows.of(self.fit, self.k, count)
+        self.method, self.total = near.method(), near.total(self.fit, self.fit.weight)
+        self.weight = np.ascontiguousarray(self.fit.weight[near.index])
+        best = near.solve(self.method, self.weight, self.total, near.first)
+        if best is not None:
+            self.basis = best[1]
+        elif not near.keeps_all:
+            self._keep(SAMPLE_GROWTH_FACTOR * count)
+        else:
             raise ValueError(
                 "No basis of the fitted quantile was found, so that there are no rank intervals; "
                 "use kind='nid' or kind='bootstrap'."
             )
-        self.basis, self.method = basis, self.near.method()
-        self.weight = np.ascontiguousarray(self.fit.weight[self.near.index])
-        self.total = self.near.total(self.fit, self.fit.weight)
 
     def intervals(self, until: Vector) -> Matrix:
         """Return the interval of every coefficient, given the largest score inside it."""

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from html import escape
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
@@ -175,10 +174,6 @@ def _stacked(name: str, meaning: str) -> Any:
 
 class SummaryTables(tuple[SummaryTable, ...]):
     """The tables of several quantiles, in the order of the fit; a tuple of `SummaryTable`."""
-
-    def __new__(cls, tables: Iterable[SummaryTable]) -> Self:
-        """Hold the tables."""
-        return super().__new__(cls, tuple(tables))
 
     def without_last(self, count: int) -> SummaryTables:
         """Return the tables without their last rows."""

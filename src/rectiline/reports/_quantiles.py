@@ -10,11 +10,21 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.stats import binom
 
 from rectiline._column_names import column_index
+from rectiline._typing import Matrix, Vector
 from rectiline.inference import summary
 from rectiline.reports._plots import Display, fitted, short
 from rectiline.solvers import solve
 
 _POINTS_PER_CURVE = 200
+
+
+def shares_below(targets: Vector, predictions: Matrix) -> Vector:
+    """Return the shares of the targets that are at most as large as each column predicts.
+
+    Quantiles go through some of the targets, and predictions are rounded.
+    """
+    rounding = 1e-9 * float(np.abs(targets).max(initial=0.0))
+    return np.asarray(np.mean(targets[:, None] <= predictions + rounding, axis=0))
 
 
 class QuantileDisplay(Display):
@@ -330,9 +340,7 @@ class CoverageDisplay(Display):
                 f"predictions has {table.shape[1]} columns, but there are {levels.size} quantiles."
             )
         order = np.argsort(levels)
-        # A target on the plane counts as below it; predictions are rounded.
-        slack = 1e-9 * max(float(np.abs(targets).max()), 1e-300)
-        observed = np.mean(targets[:, None] <= table[:, order] + slack, axis=0)
+        observed = shares_below(targets, table[:, order])
         return cls(levels[order], observed, targets.size, level).plot(**style)
 
     def _draw(self, ax: Any, **style: Any) -> None:

@@ -21,6 +21,7 @@ from rectiline._frames import html_row
 from rectiline._typing import Vector
 from rectiline.problems import Problem
 from rectiline.reports._plots import picture, short
+from rectiline.reports._quantiles import shares_below
 from rectiline.reports._solving import ConvergenceDisplay, LossDisplay
 from rectiline.solvers import Solution
 
@@ -69,8 +70,7 @@ def scores(y: Any, prediction: Any, problems: Sequence[Problem], titles: Sequenc
         columns = np.asarray(prediction).reshape(len(y), -1)
         levels = [getattr(loss, "quantile", None) for one in problems for loss in one.losses]
         if targets.shape[1] == 1 and levels[0] is not None and len(levels) >= columns.shape[1]:
-            size = 1e-9 * float(np.abs(targets).max(initial=0.0))  # some lie on their quantile
-            shares = np.mean(targets <= columns + size, axis=0)
+            shares = shares_below(targets[:, 0], columns)
             rows = [(f"{one:g}", f"{share:.4f}") for one, share in zip(levels, shares)]
             return section("Score", _table(("quantile", "share of the targets below"), rows))
         pairs = [(f"{k}", *both) for k, both in enumerate(zip(targets.T, columns.T), 1)]

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 
-from rectiline.estimators.multitask._inputs import TaskData, flat_pair, place_tasks
+from rectiline._typing import Vector
+from rectiline.estimators.multitask._inputs import TaskData, flat_pair
 from rectiline.estimators.multitask._model import MultiTaskModel
 
 
@@ -75,18 +76,11 @@ class MultiTaskClassifier(ClassifierMixin, MultiTaskModel, loss="hinge"):  # typ
         -------
         ndarray of shape (n_samples,) or (n_samples, n_tasks), or a list of vectors
         """
-        return self._scores(X, tasks)
+        return self._by_task(X, tasks, lambda scores, t: scores)
 
-    def _from_scores(self, scores: Any, tasks: Any = None) -> Any:
-        if isinstance(scores, list):
-            return [_named(s, k) for s, k in zip(scores, self._labels)]
-        if not isinstance(self.classes_, list):
-            return _named(scores, self.classes_)
-        if scores.ndim == 2:
-            named = [_named(s, k) for s, k in zip(scores.T, self._labels)]
-            return np.stack(named, axis=1)
-        _, codes = place_tasks(tasks, scores.size, self.tasks_)
-        return np.array([_named(s, self._labels[t]) for s, t in zip(scores, codes)])
+    def _prediction(self, scores: Vector, t: int) -> NDArray[Any]:
+        """Return the larger label where a score is positive; there may be but one label."""
+        return np.asarray(self._labels[t][np.where(scores > 0, -1, 0)])
 
     def score(self, X: Any, y: Any, tasks: Any = None, sample_weight: Any = None) -> float:
         """Return the share of rows that are labelled correctly.
@@ -107,8 +101,3 @@ class MultiTaskClassifier(ClassifierMixin, MultiTaskModel, loss="hinge"):  # typ
         tags.classifier_tags.multi_class = False
         tags.classifier_tags.multi_label = True
         return tags
-
-
-def _named(scores: Any, labels: NDArray[Any]) -> Any:
-    """Return the larger label where a score is positive, else the smaller; there may be but one."""
-    return labels[np.where(np.asarray(scores) > 0, -1, 0)]

@@ -40,7 +40,6 @@ class TaskData:
     labels: list[Any]
     form: Form
     places: list[Indices] | None = None
-    rows: None = None  # tasks are in memory
     targets: list[NDArray[Any]] = field(default_factory=list)  # numbers that the losses see
     rounded: Any = None  # the shared subspace of an answer
 

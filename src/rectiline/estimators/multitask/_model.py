@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Self, Unpack
 
 import numpy as np
-from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from rectiline._numbers import seed_of
 from rectiline._polling import Clock
+from rectiline._typing import Vector
 from rectiline.estimators._base import BaseLinear
 from rectiline.estimators._check import checked_fit
 from rectiline.estimators._encode import new_rows
@@ -119,7 +120,7 @@ class MultiTaskModel(BaseLinear):
             tol=self.tol,
             time_limit=clock.remaining,
             random_state=seed_of(self.random_state),
-            n_threads=self._n_threads,
+            n_threads=self.n_jobs or 1,
         )
         return replace(data, rounded=rounded), [solution]
 
@@ -134,12 +135,8 @@ class MultiTaskModel(BaseLinear):
         if warm is not None and warm.coef.shape != (problem.n_features, problem.n_tasks):
             warm = None
         options = RunOptions.of(self, clock).keywords(clock.remaining)
-        given = {"n_threads": self._n_threads, "polish": True} | options | changes
+        given: dict[str, Any] = {"n_threads": self.n_jobs or 1, "polish": True} | options | changes
         return solve_multitask(problem, warm_start=warm, **given)
-
-    @property
-    def _n_threads(self) -> int:
-        return int(effective_n_jobs(1 if self.n_jobs is None else self.n_jobs))
 
     def _set_fitted(self, data: TaskData, solutions: list[MultiTaskSolution]) -> None:
         (solution,), rounded = solutions, data.rounded
@@ -170,8 +167,8 @@ class MultiTaskModel(BaseLinear):
         return again.one_by_one(problem.tasks, answers, words)
 
     def _scored(self, data: TaskData, X: Any, y: Any) -> tuple[Any, Any]:
-        pairs = zip(data.X, self.coef_, self.intercept_, strict=True)
-        return data.y, self._from_scores([one @ u + b for one, u, b in pairs])
+        found = zip(data.X, self.coef_, self.intercept_, strict=True)
+        return data.y, [self._prediction(one @ u + b, t) for t, (one, u, b) in enumerate(found)]
 
     @property
     def M_(self) -> NDArray[np.float64]:
@@ -195,36 +192,37 @@ class MultiTaskModel(BaseLinear):
         ndarray of shape (n_samples,) or (n_samples, n_tasks), or a list of vectors
             In the form of the input; after ``fit(X, Y)`` one column per task.
         """
-        return self._from_scores(self._scores(X, tasks), tasks)
+        return self._by_task(X, tasks, self._prediction)
 
-    def _from_scores(self, scores: Any, tasks: Any = None) -> Any:
-        """Return the predictions that belong to the scores of `_scores`."""
+    def _prediction(self, scores: Vector, t: int) -> NDArray[Any]:
+        """Return the predictions of a task from its scores."""
         return scores
 
-    def _scores(self, X: Any, tasks: Any) -> Any:
-        """Return ``x'u_t + b_t`` in the form that was asked: list, vector or matrix."""
+    def _by_task(self, X: Any, tasks: Any, answer: Callable[[Vector, int], Any]) -> Any:
+        """Return ``answer(x'u_t + b_t, t)`` in the form that was asked: list, vector or matrix."""
         check_is_fitted(self)
+
+        def of(rows: Any, t: int) -> Any:
+            return answer(np.asarray(rows @ self.coef_[t] + self.intercept_[t]), t)
+
         if is_listed(X):
             if tasks is not None:
                 raise ValueError("tasks must be None when X is a list with one matrix per task.")
             if len(X) != len(self.tasks_):
                 raise ValueError(f"X holds {len(X)} tasks; fit saw {len(self.tasks_)}.")
-            return [
-                new_rows(self, one) @ u + b for one, u, b in zip(X, self.coef_, self.intercept_)
-            ]
+            return [of(new_rows(self, one), t) for t, one in enumerate(X)]
         X = new_rows(self, X)
         if tasks is not None:
             _, codes = place_tasks(tasks, X.shape[0], self.tasks_)
-            scores = np.empty(X.shape[0])
-            for t in np.unique(codes):
-                rows = np.flatnonzero(codes == t)
-                scores[rows] = X[rows] @ self.coef_[t] + self.intercept_[t]
-            return scores
+            rows = [np.flatnonzero(codes == t) for t in range(len(self.tasks_))]
+            parts = [of(X[some], t) for t, some in enumerate(rows)]
+            return np.concatenate(parts)[np.argsort(np.concatenate(rows))]
         if self._form == "single":
-            return np.asarray(X @ self.coef_[0] + self.intercept_[0])
+            return of(X, 0)
         if self._form != "shared":
             raise ValueError(
                 "tasks must say which task each row of X belongs to, because the model was fitted "
                 "on tasks with rows of their own; or pass a list with one matrix per task."
             )
-        return np.asarray(X @ self.coef_.T + self.intercept_)
+        scores = np.asarray(X @ self.coef_.T + self.intercept_)
+        return np.column_stack([answer(one, t) for t, one in enumerate(scores.T)])
