@@ -111,12 +111,7 @@ def _has_free_columns(f: Facts) -> bool:
 RULES = (
     # Slope and groups. Measured by regret.
     Rule(
-        lambda f: f.is_coupled and f.warm,
-        "generation interior",
-        "it goes on from a neighbouring solution",
-    ),
-    Rule(
-        lambda f: f.is_coupled and _may_leave_few_clusters(f),
+        lambda f: f.is_coupled and (f.warm or _may_leave_few_clusters(f)),
         "generation-try interior interior-32 generation",
         "a penalty that couples columns leaves few clusters",
     ),

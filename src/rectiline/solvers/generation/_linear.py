@@ -36,6 +36,8 @@ _UNITS_PER_WANTED_UNIT = 2.0  # a master with more units than this is rebuilt wi
 _REBUILD_THRESHOLD_GROWTH = 1.3  # factor on that limit after each rebuild
 _SETTLED_GAP = 0.1  # relative gap below which units that are far from their kink can be left out
 _UNITS_PER_KEPT_UNIT = 6  # above that gap one unit in so many is kept at least
+# Simplex steps after which sign vectors of groups are given up while the gap is wide.
+_STEPS_PER_SAMPLE_OF_GROUPS, _LEAST_STEPS_OF_GROUPS = 4, 3000
 _USABLE = ("optimal", "stalled")  # the point can be priced
 _STRENGTH_FACTOR = 0.4  # from one strength of the path down to the next
 
@@ -62,11 +64,14 @@ class LinearState:
         """Most units that a round adds."""
         return self.plan.samples_per_round or 0
 
-    def is_lost(self, steps: int) -> bool:
-        """Whether the gap is still wide open after that many simplex steps per sample."""
-        taken = self.master.program.n_steps
-        wide = 0.1 < self.relative_gap < np.inf
-        return wide and taken > max(steps * self.form.design.n_samples, 3000) and self.rounds >= 3
+    @property
+    def is_lost(self) -> bool:
+        """Whether sign vectors of groups are too many: after many steps the gap is still wide."""
+        if self.plan.master != "auto" or not isinstance(self.pricing, AtomPricing):
+            return False
+        most = max(_STEPS_PER_SAMPLE_OF_GROUPS * self.form.design.n_samples, _LEAST_STEPS_OF_GROUPS)
+        is_wide = _SETTLED_GAP < self.relative_gap < np.inf
+        return is_wide and self.rounds >= 3 and self.master.program.n_steps > most
 
 
 def advance_linear(state: LinearState, budget: Budget) -> Step:
@@ -90,8 +95,8 @@ def advance_linear(state: LinearState, budget: Budget) -> Step:
             continue
         if step is not None:
             return Step(done, step, exhausted=not step)
-        if budget.is_over():
-            return Step(done, False)
+        if state.is_lost or budget.is_over():
+            return Step(done, False, exhausted=state.is_lost)
     return Step(budget.iterations, False)
 
 
@@ -274,6 +279,7 @@ def restart_linear(state: LinearState, form: LinearProgramForm) -> None:
     """Turn the program to another strength of the same penalty; basis and columns stay."""
     state.form = state.pricing.form = form
     state.master.rebase(form)
+    state.master.patience = state.plan.patience
     state.best_gap = np.inf
 
 
