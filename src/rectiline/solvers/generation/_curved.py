@@ -8,8 +8,8 @@ The master is the proximal method of multipliers on the working set:
 
     min over b, b0   sum_i f_i(x_i'b + b0) + Omega(b)   subject to   A b + c >= 0,  E b + f = 0
 
-Each f_i is a sum of units with a dual variable ``0 <= a <= cap`` (`CompositeForm.dual_units`),
-so the dual is a box-constrained problem in ``a`` with ``g_i = sum_u sign_u a_u``. Around a
+Each f_i is a sum of units with a dual variable ``low <= a <= high`` (`CompositeForm.units`), so
+the dual is a box-constrained problem in ``a`` with ``g_i = sum_u sign_u a_u``. Around a
 point (b_k, b0_k, a_k) one outer step minimises over the box
 
     sum_u (bend a^2 / 2 - lift a)  +  |prox_{s Omega}(b_k - s X'g)|^2 / (2 s)
@@ -224,38 +224,39 @@ class ProximalMaster:
     def __init__(self, form: CompositeForm, typical_cost: float) -> None:
         self.form = form
         checkpoint(SECONDS_PER_ROW_LISTED * form.design.n_samples)
-        units, n = form.dual_units, form.design.n_samples
+        units, n, k = form.units, form.design.n_samples, form.n_constraints
+        linear = form.problem.data.samples.linear_rows
         squares = form.design.column_squares()
         self._column_scale = float(np.sqrt(squares.mean())) or 1.0
         self._argument_scale = spread_of_arguments(form)
-        finite = units.cap[np.isfinite(units.cap)]
-        self._box_scale = float(finite.mean()) if finite.size else float(form.weight.mean())
-        k = form.n_constraints
-        ones = np.ones(k)
-        self._n_rows = n + k
-        self._row = np.concatenate([units.sample, n + np.arange(k)]).astype(np.int64)
-        self._sign = np.concatenate([units.sign, ones])
+        width = units.high - units.low
+        width = width[np.isfinite(width)]
+        self._box_scale = float(width.mean()) if width.size else float(form.weight.mean())
+        self._n_rows, self._n_units = n + k, units.sample.size + linear.size
+        self._row = np.concatenate([units.sample, linear, n + np.arange(k)])
+        direction = form.direction[units.sample]
+        self._sign = np.concatenate([direction, np.ones(linear.size + k)])
         rows = form.problem.terms.region.stacked
         self._norms = row_norms(rows.design.X)
         constant = rows.offset * (self._column_scale / self._norms)
-        low = np.where(rows.is_equality, -np.inf, 0.0)
-        cap = units.cap / self._box_scale
-        self._low = np.concatenate([np.where(units.fixed, cap, 0.0), low])
-        self._high = np.concatenate([cap, ones * np.inf])
-        bend = units.bend * (self._box_scale / self._argument_scale)
+        least = np.where(rows.is_equality, -np.inf, 0.0)
+        fixed = form.weight[linear]
+        self._low = np.concatenate([units.low, fixed, least]) / self._box_scale
+        self._high = np.concatenate([units.high, fixed, np.full(k, np.inf)]) / self._box_scale
+        lift = form.offset[units.sample] - units.knot
+        bend = units.soft * (self._box_scale / self._argument_scale)
         self._method = _core.ProximalMultipliers(
             self._row,
             self._sign,
             self._low,
             self._high,
-            np.concatenate([units.lift, -constant]) / self._argument_scale,
-            np.concatenate([bend, np.zeros(k)]),
+            np.concatenate([lift, np.zeros(linear.size), -constant]) / self._argument_scale,
+            np.concatenate([bend, np.zeros(linear.size + k)]),
             self._n_rows,
             n if form.fit_intercept else 0,
             1.0 / np.sqrt(n),
         )
-        self.dual = np.clip(0.5 * np.minimum(self._high, 1.0), self._low, self._high)
-        self.dual[units.cap.size :] = 0.0
+        self.dual = np.zeros(self._row.size)
         self.columns = np.zeros(0, dtype=np.intp)
         self.coef = np.zeros(0)
         self.scaled_intercept = 0.0
@@ -313,15 +314,13 @@ class ProximalMaster:
 
     def start_at(self, coef: Vector, intercept: float, sample: Vector) -> None:
         """Start from coefficients of all columns, an intercept and slopes of the samples."""
-        units = self.form.dual_units
         left = sample / self._box_scale
-        # Units are listed outward from the minimum of the loss on each side: fill them in turn.
-        for first, last in _runs(units.sample):
+        # Parts of a loss are listed outward from its minimum on each side: fill them in turn.
+        for first, last in _runs(self._row[: self._n_units]):
             u = slice(first, last)
-            i = units.sample[u]
-            part = np.clip(units.sign[u] * left[i], self._low[u], self._high[u])
-            self.dual[u] = part
-            left[i] -= units.sign[u] * part
+            i, sign = self._row[u], self._sign[u]
+            self.dual[u] = np.clip(sign * left[i], self._low[u], self._high[u])
+            left[i] -= sign * self.dual[u]
         unit = self._column_scale / self._argument_scale
         self.coef = coef[self.columns] * unit
         self.scaled_intercept = intercept / self._argument_scale

@@ -258,7 +258,7 @@ def start_linear(
     if guess.coef.any():
         z = z + form.design.dot(guess.coef)
     arguments = form.arguments(z)
-    width = form.weight[form.units.sample]
+    width = form.units.high - form.units.low
     count = arguments.size
     if plan.samples and not goes_down:
         count = max(4 * int(np.count_nonzero(guess.coef)), plan.samples_per_round or 0)

@@ -28,7 +28,7 @@ import numpy as np
 
 from rectiline._typing import Vector
 from rectiline.problems import Problem
-from rectiline.problems.forms import EpigraphForm, FormPoint
+from rectiline.problems.forms import EpigraphForm, FormPoint, shapes_of
 from rectiline.solvers._base import Budget, Step
 from rectiline.solvers.interior.method import (
     Method,
@@ -40,7 +40,6 @@ from rectiline.solvers.interior.method import (
     step_work,
 )
 from rectiline.solvers.interior.program import UnitProgram
-from rectiline.solvers.interior.scaling import shapes_of
 
 _SAFETY = 0.3  # the certificate may say a little more than the estimate,
 _LOOSE, _SAFETY_IF_LOOSE = 1e-4, 0.8  # the less so the larger it is
