@@ -31,7 +31,7 @@ y, boxes by the mean.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -45,7 +45,13 @@ from rectiline._typing import Indices, Vector
 from rectiline.backends import Design
 from rectiline.problems.forms import CompositeForm, FormPoint
 from rectiline.solvers._base import Budget, Step
-from rectiline.solvers._screening import screened_columns, spread_of_arguments, zero_dual
+from rectiline.solvers._screening import (
+    evaluated,
+    relative_gap,
+    screened_columns,
+    spread_of_arguments,
+    zero_dual,
+)
 from rectiline.solvers.generation._programs import below, row_norms
 
 _FIRST_COLUMNS = 400
@@ -83,33 +89,23 @@ def start_curved(
         intercept, g = zero_dual(form)
         coef, constraint = np.zeros(d), np.zeros(form.n_constraints)
         q = -form.design.tdot(g)
-        g = form.shrink_factor(np.where(form.free_mask, 0.0, q)) * g
     else:
         coef, intercept, constraint = warm.coef, warm.intercept, warm.constraint
         g = warm.sample
         q = form.rows_part(constraint) - form.design.tdot(g)
+    priced = np.where(form.free_mask, 0.0, q)
+    share = form.shrink_factor(priced)
     count = d if every_column else min(d, max(_FIRST_COLUMNS, n))
     chosen = screened_columns(form, q, count)
     support = np.flatnonzero(coef)
     chosen = np.union1d(np.union1d(chosen, support), form.needed_columns)
-    master = ProximalMaster(form, _typical_cost(form))
+    master = ProximalMaster(form, share * float(np.abs(priced).max(initial=0.0)))
     master.set_columns(form.whole_groups(chosen))
-    master.start_at(coef, intercept, g)
+    master.start_at(coef, intercept, g if warm else share * g)
     inside = np.zeros(d, dtype=bool)
     inside[master.columns] = True
     point = FormPoint(coef, intercept, np.zeros(n), constraint)
     return CurvedState(form, master, point, columns_per_round, patience, inside)
-
-
-def _typical_cost(form: CompositeForm) -> float:
-    """Return what a column costs: the scale of q."""
-    if form.sorted_strengths is not None:
-        few = min(form.design.n_samples, form.sorted_strengths.size)
-        return float(form.sorted_strengths[:few].mean())
-    if form.is_separable:
-        return float(form.columns.l1.mean())
-    sizes, (largest, each) = [group.size for group in form.groups or []], form.group_costs
-    return largest / float(np.mean(sizes)) + each
 
 
 def advance_curved(state: CurvedState, budget: Budget) -> Step:
@@ -155,20 +151,8 @@ def _solve_restricted(state: CurvedState, target: float, budget: Budget) -> None
 
 def _restricted_gap(state: CurvedState) -> float:
     """Return the relative gap of the problem on the working set."""
-    found, part = state.master.point(), state.master.part
-    g, z, q = _products(part, found.coef, found)
-    point = FormPoint(found.coef, 0.0, g, found.constraint)
-    return _relative(part, point, z + found.intercept, q)[0]
-
-
-def _products(form: CompositeForm, coef: Vector, found: FormPoint) -> tuple[Vector, Vector, Vector]:
-    """Return multipliers that are feasible, ``X coef`` and q."""
-    g = found.sample.copy()
-    form.rows.clip(g)
-    if form.fit_intercept:
-        form.rows.balance(g)
-    z, image = form.design.both(coef, g)
-    return g, z, form.rows_part(found.constraint) - image
+    part = state.master.part
+    return _relative(part, *evaluated(part, state.master.point()))[0]
 
 
 def _relative(form: CompositeForm, point: FormPoint, z: Vector, q: Vector) -> tuple[float, float]:
@@ -177,7 +161,7 @@ def _relative(form: CompositeForm, point: FormPoint, z: Vector, q: Vector) -> tu
     Points a little outside are moved inside before they are certified.
     """
     primal, gap = form.gap(point, z, q)
-    relative = gap / max(abs(primal), abs(primal - gap), 1e-300)
+    relative = relative_gap(primal, gap)
     if not np.isfinite(point.coef).all():
         raise FloatingPointError("coefficients overflowed")  # ends this stage, see `Run`
     if form.n_constraints:
@@ -193,10 +177,10 @@ def _price(state: CurvedState) -> tuple[float, bool]:
     found = master.point()
     coef = np.zeros(state.inside.size)
     coef[master.columns] = found.coef
-    g, z, q = _products(form, coef, found)
-    intercept = form.best_intercept(z)
-    point = FormPoint(coef, intercept, g, found.constraint)
-    relative, gap = _relative(form, point, z + intercept, q)
+    point, z, q = evaluated(form, replace(found, coef=coef))
+    shift = form.best_intercept(z)
+    point = replace(point, intercept=point.intercept + shift)
+    relative, gap = _relative(form, point, z + shift, q)
     if gap <= state.best_gap:
         state.best_gap, state.point = gap, point
     new = form.missing_columns(q, state.inside, state.columns_per_round)

@@ -24,7 +24,7 @@ from rectiline._polling import checkpoint, time_left
 from rectiline._typing import Indices, Vector
 from rectiline.problems.forms import FormPoint, LinearProgramForm
 from rectiline.solvers._base import Budget, Step
-from rectiline.solvers._screening import largest, zero_dual
+from rectiline.solvers._screening import evaluated, largest, relative_gap, zero_dual
 from rectiline.solvers.generation._master import Master, guess_basis, rebuilt
 from rectiline.solvers.generation._pricing import AtomPricing, Pricing, pricing_for
 from rectiline.solvers.generation._programs import highs_refusal
@@ -134,25 +134,12 @@ def continue_down(state: LinearState, rounds: int = 2) -> None:
                 continue
             if status not in _USABLE:
                 break
-            state.point = state.master.point()
-            if not _add(state, *_products(state, state.point)):
+            state.point, z, q = evaluated(state.form, state.master.point())
+            if not _add(state, z, q):
                 break
         state.factor *= _STRENGTH_FACTOR
     state.factor = 1.0
     state.master.set_factor(1.0)
-
-
-def _products(state: LinearState, found: FormPoint) -> tuple[Vector, Vector]:
-    """Return the predictions and q of a point of the master.
-
-    Its multipliers are treated as a certificate would do it, so that these products serve it.
-    """
-    form = state.form
-    form.rows.clip(found.sample)
-    if form.fit_intercept and not form.free_columns.size:
-        form.rows.balance(found.sample)
-    product, image = form.design.both(found.coef, found.sample)
-    return product + found.intercept, form.rows_part(found.constraint) - image
 
 
 def _add(state: LinearState, z: Vector, q: Vector) -> bool:
@@ -190,14 +177,12 @@ def _drop_units(state: LinearState) -> bool:
 
 def _price(state: LinearState, target: float) -> bool | None:
     """Price the master's solution; True: the gap is closed, False: nothing is left to add."""
-    form, point = state.form, state.master.point()
-    z, q = _products(state, point)
-    primal, gap = form.gap(point, z, q)
-    relative = gap / max(abs(primal), abs(primal - gap), 1e-300)
+    point, z, q = evaluated(state.form, state.master.point())
+    primal, gap = state.form.gap(point, z, q)
     if gap <= state.best_gap:
         state.best_gap, state.point = gap, point
-    state.relative_gap = relative
-    if relative <= target:
+    state.relative_gap = relative_gap(primal, gap)
+    if state.relative_gap <= target:
         return True
     if _add(state, z, q):
         return None
