@@ -82,11 +82,32 @@ def test_which_problems_have_a_working_set():
     X, y = words()
     of = EpigraphForm.apply
     assert generates_columns(of(problem_of(Hinge(), 0.1, X, y)))
-    assert not generates_columns(of(problem_of(Hinge(), 0.1, X.toarray(), y)))
+    assert generates_columns(of(problem_of(Hinge(), 0.1, X.toarray(), y)))
     assert not generates_columns(of(problem_of(Hinge(), 0.1, X[:, :900], y)))
     assert not generates_columns(of(rl.Problem(X, y, Hinge(), ElasticNet(1.0, 1.0))))
     bounded = [rl.constraints.Nonnegative()]
     assert not generates_columns(of(rl.Problem(X, y, Hinge(), L1(1.0), constraints=bounded)))
+
+
+@pytest.mark.parametrize("loss", [Hinge(), SquaredHinge()], ids=lambda loss: loss.name)
+@pytest.mark.parametrize("n", [150, 700])
+def test_arrays_on_fewer_and_on_more_columns_than_rows(loss, n):
+    rng = np.random.default_rng(n)
+    X = rng.standard_normal((n, 1100))
+    y = np.where(X[:, :3].sum(axis=1) + rng.standard_normal(n) > 0, 1.0, -1.0)
+    problem = problem_of(loss, 0.15, X, y)
+    found = rl.solve(problem, solver="interior", tol=1e-7)
+    assert found.status == "solved"
+    alone = rl.solve(problem, solver="generation", tol=1e-9)
+    assert found.objective == pytest.approx(alone.objective, rel=2e-7)
+
+
+def test_all_columns_take_part_where_nearly_all_are_asked_for():
+    rng = np.random.default_rng(3)
+    X, y = rng.standard_normal((200, 1100)), np.sign(rng.standard_normal(200))
+    for share, takes_all in ((0.3, False), (1e-3, True)):
+        form = EpigraphForm.apply(problem_of(Hinge(), share, X, y))
+        assert (Interior().start(form, None, 0).working is None) == takes_all
 
 
 def test_more_columns_than_a_matrix_could_have():

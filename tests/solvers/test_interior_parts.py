@@ -11,10 +11,9 @@ from rectiline.backends import as_design
 from rectiline.constraints import Box, LinearEquality, LinearInequality
 from rectiline.losses import Absolute, Huber, Pinball, SquaredError
 from rectiline.penalties import L1, ElasticNet, Fused, GroupLinf, Ridge
-from rectiline.problems.forms import EpigraphForm
+from rectiline.problems.forms import EpigraphForm, shapes_of
 from rectiline.solvers.interior.method import Method, Verdict, sparse_equations
 from rectiline.solvers.interior.program import build
-from rectiline.solvers.interior.scaling import shapes_of
 from rectiline.solvers.interior.systems import DenseColumns, DenseRows, FactorError, cholesky
 
 RNG = np.random.default_rng(0)

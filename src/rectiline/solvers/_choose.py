@@ -97,6 +97,12 @@ def _is_constrained_quadratic(f: Facts) -> bool:
     return f.n < 2 * f.d or f.rows_per_column > 2 or f.d > 150
 
 
+def _has_few_rows_per_column(f: Facts) -> bool:
+    """Whether columns are many, and rows too few for Newton's method to leave most of them out."""
+    least, most = (250, 10) if f.is_sparse else (400, 5)
+    return f.d >= least and f.n <= most * f.d
+
+
 def _has_free_columns(f: Facts) -> bool:
     """Whether there are more columns than rows, without a ridge part."""
     return not f.has_ridge and f.d > max(f.n, 1000)
@@ -105,12 +111,7 @@ def _has_free_columns(f: Facts) -> bool:
 RULES = (
     # Slope and groups. Measured by regret.
     Rule(
-        lambda f: f.is_coupled and f.warm,
-        "generation interior",
-        "it goes on from a neighbouring solution",
-    ),
-    Rule(
-        lambda f: f.is_coupled and _may_leave_few_clusters(f),
+        lambda f: f.is_coupled and (f.warm or _may_leave_few_clusters(f)),
         "generation-try interior interior-32 generation",
         "a penalty that couples columns leaves few clusters",
     ),
@@ -237,7 +238,7 @@ RULES = (
         "a try, as the penalty looks strong",
     ),
     Rule(
-        lambda f: not f.warm and f.d >= 400 and f.n <= 5 * f.d,
+        lambda f: not f.warm and _has_few_rows_per_column(f),
         "interior newton rehline",
         "many columns, and few rows for each of them",
     ),

@@ -6,10 +6,12 @@ paper on column generation, see ``generation``).
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from rectiline._typing import Indices, Vector
-from rectiline.problems.forms import CompositeForm
+from rectiline.problems.forms import CompositeForm, FormPoint
 
 
 def spread_of_arguments(form: CompositeForm) -> float:
@@ -27,6 +29,22 @@ def zero_dual(form: CompositeForm) -> tuple[float, Vector]:
     if form.fit_intercept:
         form.rows.balance(g)
     return intercept, g
+
+
+def evaluated(form: CompositeForm, found: FormPoint) -> tuple[FormPoint, Vector, Vector]:
+    """Return a point with multipliers treated as by a certificate, its predictions and q."""
+    g = found.sample.copy()
+    form.rows.clip(g)
+    if form.fit_intercept and not form.free_columns.size:
+        form.rows.balance(g)
+    product, image = form.design.both(found.coef, g)
+    q = form.rows_part(found.constraint) - image
+    return replace(found, sample=g), product + found.intercept, q
+
+
+def relative_gap(primal: float, gap: float) -> float:
+    """Return a gap in units of the objective, or of its bound if that is larger."""
+    return gap / max(abs(primal), abs(primal - gap), 1e-300)
 
 
 def screened_columns(form: CompositeForm, q: Vector, count: int) -> Indices:

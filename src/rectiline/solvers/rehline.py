@@ -124,7 +124,8 @@ class Rehline:
 
     def _advance_while_it_pays(self, state: RehlineState, budget: Budget) -> Step:
         """Sweep a few times at a time and extrapolate how much work is left."""
-        total = 0
+        form, total = state.form, 0
+        of_constraints = form.constraint_design.n_stored / max(form.design.n_stored, 1)
         while total < budget.iterations:
             few = min(_SWEEPS_BETWEEN_ESTIMATES, budget.iterations - total)
             done = state.loop.run(few, *_targets(budget), budget.left())
@@ -132,7 +133,7 @@ class Rehline:
             if done.reached or done.interrupted or budget.is_over():
                 return Step(total, done.reached)
             visits = done.visits + _SWEEP_OVERHEAD_IN_ROWS * done.sweeps
-            state.work += visits / state.form.design.n_samples
+            state.work += visits / form.design.n_samples + done.sweeps * of_constraints
             objective = done.objective if budget.objective is None else budget.objective
             ratio = done.gap / max(abs(objective), 1e-300)
             if self._gives_up(state, ratio, budget.relative_gap):

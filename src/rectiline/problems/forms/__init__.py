@@ -6,6 +6,7 @@ from rectiline.problems.forms._base import Form, FormPoint, ProblemForm
 from rectiline.problems.forms._composite import CompositeForm, LinearProgramForm
 from rectiline.problems.forms._epigraph import EpigraphForm, Levels
 from rectiline.problems.forms._rectified import RectifiedForm, ReducedForm
+from rectiline.problems.forms._units import LossUnits, shapes_of
 
 __all__ = [
     "CompositeForm",
@@ -14,6 +15,7 @@ __all__ = [
     "FormPoint",
     "Levels",
     "LinearProgramForm",
+    "LossUnits",
     "Pieces",
     "Places",
     "ProblemForm",
@@ -22,4 +24,5 @@ __all__ = [
     "Samples",
     "Task",
     "curve_arrays",
+    "shapes_of",
 ]

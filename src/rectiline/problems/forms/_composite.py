@@ -8,35 +8,21 @@ Omega need not be separable: GroupLinf and Slope live here, and so does everythi
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Self
+from typing import Self
 
 import numpy as np
 
 from rectiline._lazy import Part, cached_property
 from rectiline._typing import Indices, Mask, Vector
-from rectiline.losses import LinearTerm, PLQCurve
 from rectiline.penalties import L1, GroupedPenalty, Penalty, Slope
 from rectiline.problems._problem import Problem
 from rectiline.problems._terms import Columns
 from rectiline.problems.forms._base import FormPoint, ProblemForm
 from rectiline.problems.forms._epigraph import Levels
+from rectiline.problems.forms._units import LossUnits
 from rectiline.problems.intercepts import best_shift
 
 _MOST_LEVELS = 6  # a sorted penalty with more distinct strengths needs too many epigraph columns
-
-
-class DualUnits(NamedTuple):
-    """Units of the losses: the sample, the sign of z, the box, the linear and quadratic cost.
-
-    The box is from 0 to `cap`; from `cap` to `cap` for a linear term, whose unit is `fixed`.
-    """
-
-    sample: Indices
-    sign: Vector
-    cap: Vector
-    lift: Vector
-    bend: Vector
-    fixed: Mask
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,35 +34,10 @@ class CompositeForm(ProblemForm):
 
     # ---- the loss ----------------------------------------------------------------------------
 
-    #: The curves of the losses, each with the rows that it charges.
-    losses = Part[list[tuple[PLQCurve, Indices | slice]]]("problem.data.samples.by_loss")
-
     @cached_property
-    def dual_units(self) -> DualUnits:
-        """The loss as a sum of units, each with one dual variable in a box.
-
-        ``f_i(z) = const + sum_u max over 0 <= a <= cap of a (sign z + lift) - bend a^2 / 2``.
-        """
-        problem, parts = self.problem, list[tuple[Any, ...]]()
-        for one, (_, rows) in zip(problem.losses, self.losses):
-            i = np.arange(problem.n_samples)[rows]
-            c, p, o = problem.weight[i], problem.direction[i], problem.offset[i]
-            if isinstance(one, LinearTerm):
-                parts.append((i, np.ones(i.size), c, 0.0 * c, 0.0 * c, c > 0))
-                continue
-            loss, free = one.units, np.zeros(i.size, dtype=bool)
-            for u, v in zip(loss.relu_u, loss.relu_v):
-                side = np.sign(u)
-                parts.append((i, side * p, c * abs(u), side * o + v / abs(u), 0.0 * c, free))
-            for u, v, tau in zip(loss.rehu_s, loss.rehu_t, loss.rehu_tau):
-                side = np.sign(u)
-                with np.errstate(divide="ignore", invalid="ignore"):
-                    cap, bend = np.where(c > 0, c * abs(u) * tau, 0.0), 1.0 / (c * u * u)
-                parts.append((i, side * p, cap, side * o + v / abs(u), bend, free))
-        columns = [np.concatenate(part) for part in zip(*parts)]
-        live = columns[2] > 0
-        sample, sign, cap, lift, bend, fixed = (column[live] for column in columns)
-        return DualUnits(sample.astype(np.intp), sign, cap, lift, bend, fixed)
+    def units(self) -> LossUnits:
+        """The losses as sums of units, each with one dual variable in a box."""
+        return LossUnits.of(self.problem.data.samples)
 
     def on_columns(self, columns: Indices) -> Self:
         """Return the form of the problem where only `columns` may differ from zero."""
@@ -225,14 +186,6 @@ class CompositeForm(ProblemForm):
         return self.problem.terms.shrink_factor(q)
 
 
-class Units(NamedTuple):
-    """Sample, knot and slope jump of every unit."""
-
-    sample: Indices
-    knot: Vector
-    jump: Vector
-
-
 @dataclass(frozen=True, eq=False)
 class LinearProgramForm(CompositeForm):
     """Piecewise-linear losses and penalties that are norms: the dual is a linear program, in units.
@@ -265,24 +218,6 @@ class LinearProgramForm(CompositeForm):
         return f"the penalty {problem.penalty!r} is not polyhedral"
 
     # ---- units -------------------------------------------------------------------------------
-
-    @cached_property
-    def units(self) -> Units:
-        """All units, knot by knot."""
-        n = self.problem.n_samples
-        parts = []
-        for curve, rows in self.losses:
-            samples = np.arange(n)[rows]
-            jump = curve.right - curve.left
-            parts += [
-                (samples, np.full(samples.size, t), np.full(samples.size, height))
-                for t, height in zip(curve.knots, jump)
-                if height > 0
-            ]
-        if not parts:  # a linear term and no data
-            return Units(np.zeros(0, dtype=np.intp), np.zeros(0), np.zeros(0))
-        sample, knot, jump = (np.concatenate(part) for part in zip(*parts))
-        return Units(sample, knot, jump)
 
     @cached_property
     def least_slope(self) -> Vector:

@@ -8,8 +8,8 @@ The master is the proximal method of multipliers on the working set:
 
     min over b, b0   sum_i f_i(x_i'b + b0) + Omega(b)   subject to   A b + c >= 0,  E b + f = 0
 
-Each f_i is a sum of units with a dual variable ``0 <= a <= cap`` (`CompositeForm.dual_units`),
-so the dual is a box-constrained problem in ``a`` with ``g_i = sum_u sign_u a_u``. Around a
+Each f_i is a sum of units with a dual variable ``low <= a <= high`` (`CompositeForm.units`), so
+the dual is a box-constrained problem in ``a`` with ``g_i = sum_u sign_u a_u``. Around a
 point (b_k, b0_k, a_k) one outer step minimises over the box
 
     sum_u (bend a^2 / 2 - lift a)  +  |prox_{s Omega}(b_k - s X'g)|^2 / (2 s)
@@ -31,7 +31,7 @@ y, boxes by the mean.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -45,7 +45,13 @@ from rectiline._typing import Indices, Vector
 from rectiline.backends import Design
 from rectiline.problems.forms import CompositeForm, FormPoint
 from rectiline.solvers._base import Budget, Step
-from rectiline.solvers._screening import screened_columns, spread_of_arguments, zero_dual
+from rectiline.solvers._screening import (
+    evaluated,
+    relative_gap,
+    screened_columns,
+    spread_of_arguments,
+    zero_dual,
+)
 from rectiline.solvers.generation._programs import below, row_norms
 
 _FIRST_COLUMNS = 400
@@ -83,33 +89,23 @@ def start_curved(
         intercept, g = zero_dual(form)
         coef, constraint = np.zeros(d), np.zeros(form.n_constraints)
         q = -form.design.tdot(g)
-        g = form.shrink_factor(np.where(form.free_mask, 0.0, q)) * g
     else:
         coef, intercept, constraint = warm.coef, warm.intercept, warm.constraint
         g = warm.sample
         q = form.rows_part(constraint) - form.design.tdot(g)
+    priced = np.where(form.free_mask, 0.0, q)
+    share = form.shrink_factor(priced)
     count = d if every_column else min(d, max(_FIRST_COLUMNS, n))
     chosen = screened_columns(form, q, count)
     support = np.flatnonzero(coef)
     chosen = np.union1d(np.union1d(chosen, support), form.needed_columns)
-    master = ProximalMaster(form, _typical_cost(form))
+    master = ProximalMaster(form, share * float(np.abs(priced).max(initial=0.0)))
     master.set_columns(form.whole_groups(chosen))
-    master.start_at(coef, intercept, g)
+    master.start_at(coef, intercept, g if warm else share * g)
     inside = np.zeros(d, dtype=bool)
     inside[master.columns] = True
     point = FormPoint(coef, intercept, np.zeros(n), constraint)
     return CurvedState(form, master, point, columns_per_round, patience, inside)
-
-
-def _typical_cost(form: CompositeForm) -> float:
-    """Return what a column costs: the scale of q."""
-    if form.sorted_strengths is not None:
-        few = min(form.design.n_samples, form.sorted_strengths.size)
-        return float(form.sorted_strengths[:few].mean())
-    if form.is_separable:
-        return float(form.columns.l1.mean())
-    sizes, (largest, each) = [group.size for group in form.groups or []], form.group_costs
-    return largest / float(np.mean(sizes)) + each
 
 
 def advance_curved(state: CurvedState, budget: Budget) -> Step:
@@ -155,20 +151,8 @@ def _solve_restricted(state: CurvedState, target: float, budget: Budget) -> None
 
 def _restricted_gap(state: CurvedState) -> float:
     """Return the relative gap of the problem on the working set."""
-    found, part = state.master.point(), state.master.part
-    g, z, q = _products(part, found.coef, found)
-    point = FormPoint(found.coef, 0.0, g, found.constraint)
-    return _relative(part, point, z + found.intercept, q)[0]
-
-
-def _products(form: CompositeForm, coef: Vector, found: FormPoint) -> tuple[Vector, Vector, Vector]:
-    """Return multipliers that are feasible, ``X coef`` and q."""
-    g = found.sample.copy()
-    form.rows.clip(g)
-    if form.fit_intercept:
-        form.rows.balance(g)
-    z, image = form.design.both(coef, g)
-    return g, z, form.rows_part(found.constraint) - image
+    part = state.master.part
+    return _relative(part, *evaluated(part, state.master.point()))[0]
 
 
 def _relative(form: CompositeForm, point: FormPoint, z: Vector, q: Vector) -> tuple[float, float]:
@@ -177,7 +161,7 @@ def _relative(form: CompositeForm, point: FormPoint, z: Vector, q: Vector) -> tu
     Points a little outside are moved inside before they are certified.
     """
     primal, gap = form.gap(point, z, q)
-    relative = gap / max(abs(primal), abs(primal - gap), 1e-300)
+    relative = relative_gap(primal, gap)
     if not np.isfinite(point.coef).all():
         raise FloatingPointError("coefficients overflowed")  # ends this stage, see `Run`
     if form.n_constraints:
@@ -193,10 +177,10 @@ def _price(state: CurvedState) -> tuple[float, bool]:
     found = master.point()
     coef = np.zeros(state.inside.size)
     coef[master.columns] = found.coef
-    g, z, q = _products(form, coef, found)
-    intercept = form.best_intercept(z)
-    point = FormPoint(coef, intercept, g, found.constraint)
-    relative, gap = _relative(form, point, z + intercept, q)
+    point, z, q = evaluated(form, replace(found, coef=coef))
+    shift = form.best_intercept(z)
+    point = replace(point, intercept=point.intercept + shift)
+    relative, gap = _relative(form, point, z + shift, q)
     if gap <= state.best_gap:
         state.best_gap, state.point = gap, point
     new = form.missing_columns(q, state.inside, state.columns_per_round)
@@ -224,38 +208,39 @@ class ProximalMaster:
     def __init__(self, form: CompositeForm, typical_cost: float) -> None:
         self.form = form
         checkpoint(SECONDS_PER_ROW_LISTED * form.design.n_samples)
-        units, n = form.dual_units, form.design.n_samples
+        units, n, k = form.units, form.design.n_samples, form.n_constraints
+        linear = form.problem.data.samples.linear_rows
         squares = form.design.column_squares()
         self._column_scale = float(np.sqrt(squares.mean())) or 1.0
         self._argument_scale = spread_of_arguments(form)
-        finite = units.cap[np.isfinite(units.cap)]
-        self._box_scale = float(finite.mean()) if finite.size else float(form.weight.mean())
-        k = form.n_constraints
-        ones = np.ones(k)
-        self._n_rows = n + k
-        self._row = np.concatenate([units.sample, n + np.arange(k)]).astype(np.int64)
-        self._sign = np.concatenate([units.sign, ones])
+        width = units.high - units.low
+        width = width[np.isfinite(width)]
+        self._box_scale = float(width.mean()) if width.size else float(form.weight.mean())
+        self._n_rows, self._n_units = n + k, units.sample.size + linear.size
+        self._row = np.concatenate([units.sample, linear, n + np.arange(k)])
+        direction = form.direction[units.sample]
+        self._sign = np.concatenate([direction, np.ones(linear.size + k)])
         rows = form.problem.terms.region.stacked
         self._norms = row_norms(rows.design.X)
         constant = rows.offset * (self._column_scale / self._norms)
-        low = np.where(rows.is_equality, -np.inf, 0.0)
-        cap = units.cap / self._box_scale
-        self._low = np.concatenate([np.where(units.fixed, cap, 0.0), low])
-        self._high = np.concatenate([cap, ones * np.inf])
-        bend = units.bend * (self._box_scale / self._argument_scale)
+        least = np.where(rows.is_equality, -np.inf, 0.0)
+        fixed = form.weight[linear]
+        self._low = np.concatenate([units.low, fixed, least]) / self._box_scale
+        self._high = np.concatenate([units.high, fixed, np.full(k, np.inf)]) / self._box_scale
+        lift = form.offset[units.sample] - units.knot
+        bend = units.soft * (self._box_scale / self._argument_scale)
         self._method = _core.ProximalMultipliers(
             self._row,
             self._sign,
             self._low,
             self._high,
-            np.concatenate([units.lift, -constant]) / self._argument_scale,
-            np.concatenate([bend, np.zeros(k)]),
+            np.concatenate([lift, np.zeros(linear.size), -constant]) / self._argument_scale,
+            np.concatenate([bend, np.zeros(linear.size + k)]),
             self._n_rows,
             n if form.fit_intercept else 0,
             1.0 / np.sqrt(n),
         )
-        self.dual = np.clip(0.5 * np.minimum(self._high, 1.0), self._low, self._high)
-        self.dual[units.cap.size :] = 0.0
+        self.dual = np.zeros(self._row.size)
         self.columns = np.zeros(0, dtype=np.intp)
         self.coef = np.zeros(0)
         self.scaled_intercept = 0.0
@@ -313,15 +298,13 @@ class ProximalMaster:
 
     def start_at(self, coef: Vector, intercept: float, sample: Vector) -> None:
         """Start from coefficients of all columns, an intercept and slopes of the samples."""
-        units = self.form.dual_units
         left = sample / self._box_scale
-        # Units are listed outward from the minimum of the loss on each side: fill them in turn.
-        for first, last in _runs(units.sample):
+        # Parts of a loss are listed outward from its minimum on each side: fill them in turn.
+        for first, last in _runs(self._row[: self._n_units]):
             u = slice(first, last)
-            i = units.sample[u]
-            part = np.clip(units.sign[u] * left[i], self._low[u], self._high[u])
-            self.dual[u] = part
-            left[i] -= units.sign[u] * part
+            i, sign = self._row[u], self._sign[u]
+            self.dual[u] = np.clip(sign * left[i], self._low[u], self._high[u])
+            left[i] -= sign * self.dual[u]
         unit = self._column_scale / self._argument_scale
         self.coef = coef[self.columns] * unit
         self.scaled_intercept = intercept / self._argument_scale

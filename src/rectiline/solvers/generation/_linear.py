@@ -24,7 +24,7 @@ from rectiline._polling import checkpoint, time_left
 from rectiline._typing import Indices, Vector
 from rectiline.problems.forms import FormPoint, LinearProgramForm
 from rectiline.solvers._base import Budget, Step
-from rectiline.solvers._screening import largest, zero_dual
+from rectiline.solvers._screening import evaluated, largest, relative_gap, zero_dual
 from rectiline.solvers.generation._master import Master, guess_basis, rebuilt
 from rectiline.solvers.generation._pricing import AtomPricing, Pricing, pricing_for
 from rectiline.solvers.generation._programs import highs_refusal
@@ -36,6 +36,8 @@ _UNITS_PER_WANTED_UNIT = 2.0  # a master with more units than this is rebuilt wi
 _REBUILD_THRESHOLD_GROWTH = 1.3  # factor on that limit after each rebuild
 _SETTLED_GAP = 0.1  # relative gap below which units that are far from their kink can be left out
 _UNITS_PER_KEPT_UNIT = 6  # above that gap one unit in so many is kept at least
+# Simplex steps after which sign vectors of groups are given up while the gap is wide.
+_STEPS_PER_SAMPLE_OF_GROUPS, _LEAST_STEPS_OF_GROUPS = 4, 3000
 _USABLE = ("optimal", "stalled")  # the point can be priced
 _STRENGTH_FACTOR = 0.4  # from one strength of the path down to the next
 
@@ -62,11 +64,14 @@ class LinearState:
         """Most units that a round adds."""
         return self.plan.samples_per_round or 0
 
-    def is_lost(self, steps: int) -> bool:
-        """Whether the gap is still wide open after that many simplex steps per sample."""
-        taken = self.master.program.n_steps
-        wide = 0.1 < self.relative_gap < np.inf
-        return wide and taken > max(steps * self.form.design.n_samples, 3000) and self.rounds >= 3
+    @property
+    def is_lost(self) -> bool:
+        """Whether sign vectors of groups are too many: after many steps the gap is still wide."""
+        if self.plan.master != "auto" or not isinstance(self.pricing, AtomPricing):
+            return False
+        most = max(_STEPS_PER_SAMPLE_OF_GROUPS * self.form.design.n_samples, _LEAST_STEPS_OF_GROUPS)
+        is_wide = _SETTLED_GAP < self.relative_gap < np.inf
+        return is_wide and self.rounds >= 3 and self.master.program.n_steps > most
 
 
 def advance_linear(state: LinearState, budget: Budget) -> Step:
@@ -90,8 +95,8 @@ def advance_linear(state: LinearState, budget: Budget) -> Step:
             continue
         if step is not None:
             return Step(done, step, exhausted=not step)
-        if budget.is_over():
-            return Step(done, False)
+        if state.is_lost or budget.is_over():
+            return Step(done, False, exhausted=state.is_lost)
     return Step(budget.iterations, False)
 
 
@@ -129,25 +134,12 @@ def continue_down(state: LinearState, rounds: int = 2) -> None:
                 continue
             if status not in _USABLE:
                 break
-            state.point = state.master.point()
-            if not _add(state, *_products(state, state.point)):
+            state.point, z, q = evaluated(state.form, state.master.point())
+            if not _add(state, z, q):
                 break
         state.factor *= _STRENGTH_FACTOR
     state.factor = 1.0
     state.master.set_factor(1.0)
-
-
-def _products(state: LinearState, found: FormPoint) -> tuple[Vector, Vector]:
-    """Return the predictions and q of a point of the master.
-
-    Its multipliers are treated as a certificate would do it, so that these products serve it.
-    """
-    form = state.form
-    form.rows.clip(found.sample)
-    if form.fit_intercept and not form.free_columns.size:
-        form.rows.balance(found.sample)
-    product, image = form.design.both(found.coef, found.sample)
-    return product + found.intercept, form.rows_part(found.constraint) - image
 
 
 def _add(state: LinearState, z: Vector, q: Vector) -> bool:
@@ -185,14 +177,12 @@ def _drop_units(state: LinearState) -> bool:
 
 def _price(state: LinearState, target: float) -> bool | None:
     """Price the master's solution; True: the gap is closed, False: nothing is left to add."""
-    form, point = state.form, state.master.point()
-    z, q = _products(state, point)
-    primal, gap = form.gap(point, z, q)
-    relative = gap / max(abs(primal), abs(primal - gap), 1e-300)
+    point, z, q = evaluated(state.form, state.master.point())
+    primal, gap = state.form.gap(point, z, q)
     if gap <= state.best_gap:
         state.best_gap, state.point = gap, point
-    state.relative_gap = relative
-    if relative <= target:
+    state.relative_gap = relative_gap(primal, gap)
+    if state.relative_gap <= target:
         return True
     if _add(state, z, q):
         return None
@@ -253,7 +243,7 @@ def start_linear(
     if guess.coef.any():
         z = z + form.design.dot(guess.coef)
     arguments = form.arguments(z)
-    width = form.weight[form.units.sample]
+    width = form.units.high - form.units.low
     count = arguments.size
     if plan.samples and not goes_down:
         count = max(4 * int(np.count_nonzero(guess.coef)), plan.samples_per_round or 0)
@@ -274,6 +264,7 @@ def restart_linear(state: LinearState, form: LinearProgramForm) -> None:
     """Turn the program to another strength of the same penalty; basis and columns stay."""
     state.form = state.pricing.form = form
     state.master.rebase(form)
+    state.master.patience = state.plan.patience
     state.best_gap = np.inf
 
 

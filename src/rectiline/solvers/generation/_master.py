@@ -66,7 +66,6 @@ class Master:
         on_highs: bool = False,
     ) -> None:
         self.form, self.directions = form, directions
-        self.weight = form.weight
         self.patience = np.inf  # work that is left, in products
         self.factor = 1.0  # the penalty of the program is this many times the form's
         n = self.n = form.design.n_samples
@@ -74,8 +73,8 @@ class Master:
         self.is_in = np.zeros(top.size, dtype=bool)
         self.units = np.zeros(0, dtype=np.intp)
         self.sample = form.units.sample
-        self.width = self.weight[self.sample] * form.units.jump
-        base = self.weight * form.least_slope
+        self.width = form.units.high - form.units.low
+        base = form.weight * form.least_slope
         base = base + np.bincount(self.sample[top], self.width[top], minlength=n)
         self.base: Vector = form.direction * base
         self._set_scales()

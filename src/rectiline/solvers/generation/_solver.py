@@ -3,8 +3,8 @@
 Piecewise-linear losses: a linear program whose restricted dual is kept alive, in the compiled
 simplex method where X is dense and all columns are boxed and in HiGHS otherwise (`_programs.py`),
 see `_master.py` and `_linear.py`. Losses with curvature, and sorted penalties with many distinct
-strengths: the same working set with a second-order master, see `_curved.py`. Groups whose sign
-vectors are too many for the linear program: the interior point method, see `solvers.interior`.
+strengths, or groups with too many sign vectors for a linear program: the same working set with a
+second-order master, see `_curved.py`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 
 from rectiline.exceptions import UnsupportedProblemError
 from rectiline.problems import Problem
-from rectiline.problems.forms import CompositeForm, EpigraphForm, FormPoint, LinearProgramForm
+from rectiline.problems.forms import CompositeForm, FormPoint, LinearProgramForm
 from rectiline.solvers._base import Budget, Step
 from rectiline.solvers.generation._curved import CurvedState, advance_curved, start_curved
 from rectiline.solvers.generation._linear import (
@@ -25,18 +25,14 @@ from rectiline.solvers.generation._linear import (
     restart_linear,
     start_linear,
 )
-from rectiline.solvers.generation._pricing import AtomPricing
 from rectiline.solvers.generation._programs import highs_refusal, is_boxed, is_mostly_zeros
-from rectiline.solvers.interior import Interior, InteriorState
 
-_HOPELESS_STEPS_PER_SAMPLE = 4  # simplex steps after which sign vectors of groups are given up
 # Relative gap of a solution that only serves as a start, and most rounds until then.
 _START_GAP, _START_ROUNDS = 1e-3, 50
 _ROWS_PER_COLUMN_FOR_SUBSAMPLE = 50  # with more rows, a subsample is a good start
 _COLUMNS_PER_ROW_OF_WIDE_SLOPE = 10  # with more, long levels of a Slope make the program too large
 # 100 x 20,000 with 10 in a level is still solved as a linear program.
 _COEFFICIENTS_PER_ROW_OF_LONG_LEVEL = 0.2
-_INTERIOR = Interior(digits=16)
 _MASTERS = ("auto", "linear", "second_order")
 _STARTS = ("auto", "path", "subsample")
 
@@ -49,7 +45,7 @@ class GenerationState:
     """
 
     form: CompositeForm
-    engine: LinearState | CurvedState | InteriorState
+    engine: LinearState | CurvedState
     is_rough: bool = False
 
 
@@ -72,8 +68,8 @@ class Generation:
         if it is dense, but at least 400.
     master : {"auto", "linear", "second_order"}, default="auto"
         What solves the restricted problem: the linear program where there is one, or the proximal
-        method of multipliers. By default an interior point method takes over when the sign vectors
-        of groups are too many.
+        method of multipliers, which by default takes over when the sign vectors of groups are too
+        many.
     patience : float, default=inf
         Products that the simplex method, or the Newton steps of the proximal method, may take
         before the problem is left to another solver.
@@ -157,11 +153,6 @@ class Generation:
             form, warm, 2 * self.columns_per_round, self.columns is False, self.patience
         )
 
-    def _without_sign_vectors(self, form: CompositeForm) -> CurvedState | InteriorState:
-        if _INTERIOR.refuses(form.problem) is None:
-            return _INTERIOR.start(EpigraphForm.apply(form.problem), None, 0)
-        return self._second_order(form, None)
-
     def _is_linear(self, problem: Problem) -> bool:
         if self.master == "second_order":
             return False
@@ -189,7 +180,7 @@ class Generation:
         )
 
     def advance(self, state: GenerationState, budget: Budget) -> Step:
-        """Do rounds of pricing; leave sign vectors of groups for the interior point method."""
+        """Do rounds of pricing; where another solver waits, it gets lost programs of groups."""
         if state.is_rough:
             assert isinstance(state.engine, LinearState)
             rough = replace(budget, iterations=_START_ROUNDS, relative_gap=_START_GAP)
@@ -199,28 +190,15 @@ class Generation:
         engine = state.engine
         if isinstance(engine, CurvedState):
             return advance_curved(engine, budget)
-        if isinstance(engine, InteriorState):
-            step = _INTERIOR.advance(engine, budget)
-            if step.exhausted:
-                state.engine = self._second_order(state.form, engine.point())
+        step = advance_linear(engine, budget)
+        if step.exhausted and engine.is_lost and self.patience == np.inf:
+            state.engine = self._second_order(state.form, None)
             return step._replace(exhausted=False)
-        if not isinstance(engine.pricing, AtomPricing) or self.master != "auto":
-            return advance_linear(engine, budget)
-        for done in range(1, budget.iterations + 1):
-            step = advance_linear(engine, replace(budget, iterations=1))
-            if step.reached or step.exhausted or budget.is_over():
-                return step._replace(iterations=done)
-            if engine.is_lost(_HOPELESS_STEPS_PER_SAMPLE):
-                if self.patience < np.inf:  # another solver waits
-                    return Step(done, False, exhausted=True)
-                state.engine = self._without_sign_vectors(state.form)
-                return Step(done, False)
-        return Step(budget.iterations, False)
+        return step
 
     def point(self, state: GenerationState) -> FormPoint:
         """Return the best pair so far."""
-        engine = state.engine
-        return engine.point() if isinstance(engine, InteriorState) else engine.point
+        return state.engine.point
 
 
 def _has_long_levels(form: LinearProgramForm) -> bool:

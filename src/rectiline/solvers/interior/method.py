@@ -1,7 +1,7 @@
 """The compiled method on a program: which systems it gets, and what it thinks of its pair.
 
-Most of the columns of sparse data stay zero under L1 (`WorkingColumns`). The method runs on the
-columns that the slopes at zero ask for. After a step, one product with all of X says which others
+Most of many columns stay zero under L1 (`WorkingColumns`). The method runs on the columns that the
+slopes at zero ask for. After a step, one product with all of X says which others
 the present multipliers ask for, ``|x_j'g|`` near or above the strength. They join at zero, with
 products of the present size, and the method goes on from where it is: an early point of the central
 path ranks the columns well, and the duals of the rows do not depend on which columns there are. So
@@ -73,13 +73,9 @@ class Method:
         Of the arithmetic.
     proximal : float
         Weight of the proximal term.
-    is_part : bool
-        Whether the columns are a working set that may grow: systems have their size, and are dense.
     """
 
-    def __init__(
-        self, form: EpigraphForm, digits: int, proximal: float, is_part: bool = False
-    ) -> None:
+    def __init__(self, form: EpigraphForm, digits: int, proximal: float) -> None:
         if form.design.is_sparse:  # its rows are copied several times, see `ProgramRows`
             checkpoint(seconds=SECONDS_PER_SPARSE_ENTRY_COPIED * form.design.n_stored)
         self.program = build(form, digits)
@@ -93,7 +89,7 @@ class Method:
                 given, *rows.compressed(), by_rows, _PROXIMAL_OF_32_DIGITS
             )
             return
-        by_rows = _has_fewer_rows(form) and not is_part
+        by_rows = _has_fewer_rows(form)
         if rows.data.is_steady and self.program.width <= _COLUMNS_PER_STEADY_ROW * rows.ends[1]:
             by_rows = False  # squares of rows are summed up once
         is_small = step_work(form, rows.data.is_steady) <= _MOST_COMPILED_PRODUCTS
@@ -101,7 +97,7 @@ class Method:
             by_rows = is_curved and bool(2 * rows.ends[1] < self.program.width)
             self.core = _core.UnitInterior(given, *rows.compressed(), by_rows, proximal)
             return
-        sparse = None if by_rows or is_part else sparse_equations(rows)
+        sparse = None if by_rows else sparse_equations(rows)
         if sparse is not None:
             self.core = _core.UnitInterior(given, sparse, proximal)
             return
@@ -180,7 +176,8 @@ def _n_entries(design: Design) -> int:
 # ---- working sets of columns ---------------------------------------------------------------------
 
 
-_COLUMNS_TO_GENERATE = 1000  # from this many columns of sparse data on they are generated
+_COLUMNS_TO_GENERATE = 1000  # from this many columns on they are generated
+_LARGEST_ASKED_SHARE = 0.9  # share of columns that slopes at zero ask for, up to which few are left
 _FIRST_COLUMNS = 200  # 100 to 300 take about as long on tf-idf data
 _JOINING_RATIO = 0.8  # slope over strength from which on a column joins with the violated ones
 _MOST_GROWTH_SHARE = 0.5  # of the working set at once
@@ -188,10 +185,9 @@ _MOST_FIRST_DUAL_SHARE = 0.95  # dual of a column that joins, relative to its st
 
 
 def generates_columns(form: EpigraphForm) -> bool:
-    """Whether columns are generated: many sparse ones, each with a price and nothing else."""
-    problem = form.problem
-    plain = problem.is_separable and form.columns.is_plain_l1 and not form.n_constraints
-    many = form.design.is_sparse and form.design.n_features >= _COLUMNS_TO_GENERATE
+    """Whether columns may be generated: many, each with a price and nothing else."""
+    plain = form.problem.is_separable and form.columns.is_plain_l1 and not form.n_constraints
+    many = form.design.n_features >= _COLUMNS_TO_GENERATE
     return plain and many and bool((form.columns.l1 > 0).all())
 
 
@@ -208,13 +204,21 @@ class WorkingColumns:
     ratio: Vector = field(default_factory=lambda: np.zeros(0))  # and of the others in strengths
 
     @classmethod
-    def first(cls, form: EpigraphForm, warm: FormPoint | None, proximal: float) -> WorkingColumns:
-        """Return the columns that the slopes at zero, or at a given point, ask for."""
+    def first(
+        cls, form: EpigraphForm, warm: FormPoint | None, proximal: float
+    ) -> WorkingColumns | None:
+        """Return the columns that the slopes at zero, or at a given point, ask for.
+
+        None where they ask for nearly all columns, as under a weak penalty, and all of them fit.
+        """
         if warm is None:
             g, support = zero_dual(CompositeForm.apply(form.problem))[1], np.zeros(0, dtype=np.intp)
         else:
             g, support = warm.sample, np.flatnonzero(warm.coef)
         ratio = np.abs(form.design.tdot(g)) / form.columns.l1
+        asked = np.count_nonzero(ratio > 1.0)
+        if asked > _LARGEST_ASKED_SHARE * ratio.size and n_unknowns(form) <= largest_system(form):
+            return None
         columns = np.union1d(largest(ratio, _FIRST_COLUMNS, -np.inf), support)
         return cls(form, columns, _on_columns(form, columns), proximal)
 
@@ -246,7 +250,7 @@ class WorkingColumns:
         old = self.columns
         self.columns = np.union1d(old, largest(self.ratio, most, _JOINING_RATIO))
         self.part = _on_columns(self.form, self.columns)
-        new_method = Method(self.part, 16, self.proximal, is_part=True)
+        new_method = Method(self.part, 16, self.proximal)
         _continue(new_method, method, np.searchsorted(self.columns, old), self.q[self.columns])
         return new_method
 

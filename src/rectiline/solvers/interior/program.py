@@ -19,13 +19,19 @@ from numpy.typing import NDArray
 from rectiline import _core
 from rectiline._typing import Vector
 from rectiline.backends import Design, as_design
-from rectiline.problems.forms import CompositeForm, EpigraphForm, FormPoint, Levels, Samples
+from rectiline.problems.forms import (
+    CompositeForm,
+    EpigraphForm,
+    FormPoint,
+    Levels,
+    LossUnits,
+    Samples,
+)
 from rectiline.solvers.interior.rows import BoxedRows, DataRows, ProgramRows, opposites, scaled
 from rectiline.solvers.interior.scaling import (
     Scales,
     least_losses,
     measure,
-    shapes_of,
     used_samples,
 )
 
@@ -86,7 +92,7 @@ class UnitProgram:
     rho: Vector
     linear: Vector
     price: Indices  # the unit of each column's absolute value, or -1
-    sample_units: list[tuple[Any, slice]]  # rows among the active ones, places of their units
+    sample: Indices  # of the units of losses, which come first; among the active ones
     constraint_units: slice
     epigraph_units: slice  # of the rows of an epigraph that must not be negative
     constraint_scale: Vector  # negative where the unit has the other sign
@@ -127,10 +133,8 @@ class UnitProgram:
             if scales.centre is not None:
                 intercept -= float(scales.centre @ coef)
         sample = np.zeros(self.form.design.n_samples)
-        dual = np.zeros(self.rows.data.size)
-        for where, places in self.sample_units:
-            dual[where] += y[places]
-        sample[self.active] = dual / self.unit
+        own = y[: self.sample.size]
+        sample[self.active] = np.bincount(self.sample, own, self.rows.data.size) / self.unit
         constraint = -y[self.constraint_units] / (self.constraint_scale * self.unit)
         return FormPoint(coef, intercept, sample, constraint)
 
@@ -157,7 +161,7 @@ def build(form: EpigraphForm, digits: int = 16) -> UnitProgram:
     d, unit = design.n_features, scales.prediction * scales.objective
     units, n = _Units(), samples.weight.size
     data = DataRows(design, scales.column[:d], scales.centre, form.fit_intercept, width)
-    sample_units = _add_samples(samples, units, scales, _STIFFNESS * n)
+    sample = _add_samples(samples, units, scales, _STIFFNESS * n)
     kept, place, is_opposite = opposites(boxed.matrix)
     matrix = scaled(boxed.matrix[kept], scales.column, scales.rows[kept])
     k, sign = form.n_constraints, np.where(is_opposite, -1.0, 1.0)
@@ -191,7 +195,7 @@ def build(form: EpigraphForm, digits: int = 16) -> UnitProgram:
         rho=rho,
         linear=linear,
         price=price,
-        sample_units=sample_units,
+        sample=sample,
         constraint_units=slice(first, first + k),
         epigraph_units=slice(first + k, first + k + form.epigraph.above.shape[0]),
         constraint_scale=sign[:k] * scales.rows[:k],
@@ -209,23 +213,16 @@ def _stored(design: Design, active: Indices | slice) -> Design:
     return as_design(design.X.toarray()) if design.is_sparse and full else design
 
 
-def _add_samples(
-    samples: Samples, units: _Units, scales: Scales, least: float
-) -> list[tuple[Any, slice]]:
-    """Add the losses of the samples; return where the units of which samples are."""
+def _add_samples(samples: Samples, units: _Units, scales: Scales, least: float) -> Indices:
+    """Add the losses of the samples; return the sample of each unit."""
     unit, room = scales.prediction * scales.objective, 1.0 / max(samples.weight.size, 1)
-    found = []
-    for curve, rows in samples.by_loss:
-        chosen = np.arange(samples.weight.size)[rows]
-        weight, sign = samples.weight[chosen], samples.direction[chosen]
-        for shape in shapes_of(curve):
-            shift = sign * (samples.offset[chosen] - shape.knot) + scales.shift
-            low, high = weight * (shape.low * unit), weight * (shape.high * unit)
-            soft = shape.soft / (weight * (scales.prediction * unit))
-            low, high = np.where(sign > 0, low, -high), np.where(sign > 0, high, -low)
-            added = units.add(chosen, shift / scales.prediction, low, high, soft, least, room)
-            found.append((chosen, added))
-    return found
+    one = LossUnits.of(samples)
+    sign = samples.direction[one.sample]
+    shift = sign * (samples.offset[one.sample] - one.knot) + scales.shift
+    low, high, soft = one.low * unit, one.high * unit, one.soft / (scales.prediction * unit)
+    low, high = np.where(sign > 0, low, -high), np.where(sign > 0, high, -low)
+    units.add(one.sample, shift / scales.prediction, low, high, soft, least, room)
+    return one.sample
 
 
 def _add_columns(

@@ -9,7 +9,6 @@ certified in the user's units by the problem.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +17,7 @@ from scipy import sparse as sp
 
 from rectiline._typing import Indices, Vector
 from rectiline.backends import Design
-from rectiline.problems.forms import EpigraphForm, Samples
+from rectiline.problems.forms import EpigraphForm, Samples, shapes_of
 
 _ROUNDS = 4  # alternations between rows and columns that only constraints touch
 
@@ -137,49 +136,6 @@ def _column_tops(matrix: Any, norm: Vector) -> Vector:
 
 
 # ---- the samples with weight ---------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Shape:
-    """``max over low <= a <= high of a (t - knot) - soft a^2/2``, for weight 1."""
-
-    knot: float
-    low: float
-    high: float
-    soft: float
-
-    def width(self, distance: float) -> float:
-        """Return the width of the dual box, or the slope at a distance from the knot."""
-        width = self.high - self.low
-        return width if math.isfinite(width) else distance / self.soft
-
-
-def shapes_of(curve: Any) -> list[Shape]:
-    """Return the kinks and the curved pieces of a loss, each without the slope where it is least.
-
-    The slopes of a part are those of the loss less the one nearest to zero: so they add up.
-    """
-    knots, left, right, bends = (
-        values.tolist() for values in (curve.knots, curve.left, curve.right, curve.curvature)
-    )
-    last = len(knots) - 1
-    parts: list[Shape] = []
-    low = -math.inf  # slope at the beginning of the piece
-    for k, bend in enumerate(bends):
-        is_open = k > last
-        if not is_open and left[k] == right[k] and bend == bends[k + 1]:
-            continue  # the piece goes on
-        high = math.inf if is_open else left[k]
-        if bend > 0.0:
-            least = min(max(low, 0.0), high)
-            knot = knots[min(k, last)] + (least - (right[last] if is_open else high)) / bend
-            parts.append(Shape(knot, low - least, high - least, 1.0 / bend))
-        if not is_open:
-            low = right[k]
-            least = min(max(high, 0.0), low)
-            if low > high:
-                parts.append(Shape(knots[k], high - least, low - least, 0.0))
-    return parts
 
 
 def used_samples(form: EpigraphForm) -> tuple[Indices | slice, Samples]:

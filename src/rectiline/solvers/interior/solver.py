@@ -10,8 +10,8 @@ one factor and a few products with X; ten to thirty steps are enough whatever th
 or the scaling of the columns.
 
 The iteration stops when its own estimate of the certificate meets the target. Coefficients that
-approach zero are made zero where the pair stays good enough; of many sparse columns
-under L1 only those that the multipliers ask for take part. 32 digits bear columns and
+approach zero are made zero where the pair stays good enough; of many columns under L1 only
+those that the multipliers ask for take part. 32 digits bear columns and
 constraint rows that are too badly scaled for doubles, and cost some ten times as much.
 
 An interior point method approaches zeros and bounds without ever reaching them. Which coefficients
@@ -28,7 +28,7 @@ import numpy as np
 
 from rectiline._typing import Vector
 from rectiline.problems import Problem
-from rectiline.problems.forms import EpigraphForm, FormPoint
+from rectiline.problems.forms import EpigraphForm, FormPoint, shapes_of
 from rectiline.solvers._base import Budget, Step
 from rectiline.solvers.interior.method import (
     Method,
@@ -40,7 +40,6 @@ from rectiline.solvers.interior.method import (
     step_work,
 )
 from rectiline.solvers.interior.program import UnitProgram
-from rectiline.solvers.interior.scaling import shapes_of
 
 _SAFETY = 0.3  # the certificate may say a little more than the estimate,
 _LOOSE, _SAFETY_IF_LOOSE = 1e-4, 0.8  # the less so the larger it is
@@ -194,8 +193,7 @@ class Interior:
         working, digits = None, self.digits or 16
         if digits == 16 and generates_columns(form):
             working = WorkingColumns.first(form, warm, self.proximal)
-            form = working.part
-        method = Method(form, digits, self.proximal)
+        method = Method(working.part if working else form, digits, self.proximal)
         zero = FormPoint(np.zeros(0), 0.0, np.zeros(0), np.zeros(0))
         state = InteriorState(method, zero, working)
         state.best = state.pair()
