@@ -151,9 +151,14 @@ class Facts:
         return np.inf if self.pull is None else float(self.pull.max())
 
     @property
+    def leaves_few_columns(self) -> bool:
+        """Whether the penalty is strong."""
+        return self.largest_pull <= _PULL_OF_FEW_COLUMNS
+
+    @property
     def has_large_basis(self) -> bool:
         """Whether about as many columns as rows matter in the end, by what `pull` asks for."""
-        if self.pull is None or self.largest_pull <= _PULL_OF_FEW_COLUMNS:
+        if self.pull is None or self.leaves_few_columns:
             return False
         least = min(self.n, self.d)
         asked = int(np.count_nonzero(self.pull > 1.0))
@@ -184,6 +189,11 @@ class Facts:
     def form(self) -> RectifiedForm:
         """The problem as coordinate ascent sees it."""
         return RectifiedForm.apply(self.problem)
+
+    @property
+    def has_kinks(self) -> bool:
+        """Whether any loss has a kink, or a bend as sharp as one."""
+        return bool(self.form.slope_width()[1])
 
     @cached_property
     def difficulty(self) -> float:
@@ -216,26 +226,25 @@ class Facts:
         n, d = self.n, self.d
         if not self.warm and n * d <= _ENTRIES_WITHOUT_SWEEPS:
             return False
-        has_kinks = self.form.slope_width()[1]
         squared = _EASY_DIFFICULTY_PER_SQUARED_COLUMN * d**2
         if self.warm:
             few = d <= n < _ROWS_PER_COLUMN_NEARBY * d
             return (
                 few
-                and has_kinks
+                and self.has_kinks
                 and self.difficulty <= _WARM_DIFFICULTY_FACTOR * max(200.0, squared)
             )
         if n > _ROWS_FOR_SAMPLES and n >= _ROWS_PER_COLUMN_FOR_SAMPLES * d:
             is_margin = self.problem.losses[0].of == "margin"
-            return has_kinks and is_margin and self.difficulty <= 0.5 * d
-        most = max(200.0, squared) if has_kinks else squared - 200.0
+            return self.has_kinks and is_margin and self.difficulty <= 0.5 * d
+        most = max(200.0, squared) if self.has_kinks else squared - 200.0
         return most > 0 and self.difficulty <= most
 
     @property
     def sweeps_for_a_try(self) -> float:
         """About how many sweeps take as long as Newton's method."""
         design = self.problem.design.without_zeros
-        if self.form.slope_width()[1]:
+        if self.has_kinks:
             return (10.0 + 0.5 * self.d) * (_SPARSE_SWEEPS_FACTOR if design.is_sparse else 1.0)
         return _SWEEPS_OF_PRODUCTS if design.is_sparse else 4.0 + self.d / 12.0
 
