@@ -13,12 +13,14 @@ The method itself is in ``rectiline/newton/newton_run.hpp``, its work per row in
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
 from rectiline import _core
+from rectiline._polling import time_left
 from rectiline._typing import Mask, Vector
 from rectiline.problems import Certificate, Problem
 from rectiline.problems.forms import FormPoint, RectifiedForm, ReducedForm
@@ -34,7 +36,9 @@ from rectiline.solvers.newton._model import (
     row_lengths,
 )
 
-_WARM_STIFFNESS_FACTOR = 30.0  # on the first stiffness of a schedule
+# First stiffness from a warm start, times the square root of its relative gap; the smallest gap.
+_STIFFNESS_TIMES_ROOT_OF_GAP, _SMALLEST_WARM_GAP = 3.0, 1e-7
+_GAP_OF_TINY_START = 1e-3  # taken for granted
 # From so many rows per column on a stiffer start saves up to a third of the time.
 _ROWS_PER_COLUMN_FOR_STIFF_START, _STIFF_START = 200, 10.0
 _MOST_CONSTRAINT_ENTRIES = 50_000_000  # rows of constraints are made dense
@@ -146,11 +150,9 @@ class Newton:
         plain = not model.terms.n_kinked and not form.n_constraints
         is_tall = plain and n >= _ROWS_PER_COLUMN_FOR_STIFF_START * model.order
         schedule = Schedule(start=_STIFF_START if is_tall else 1.0)
-        if warm is not None:  # good multipliers make stiff envelopes safe
-            schedule = schedule._replace(start=_WARM_STIFFNESS_FACTOR * schedule.start)
-        elif n <= 2 * model.order and form.columns.strongly_convex:
+        if warm is None and n <= 2 * model.order and form.columns.strongly_convex:
             schedule = schedule._replace(start=min(1.0, model.gentle_start()))
-        return NewtonState(
+        state = NewtonState(
             form=form,
             model=model,
             rows=rows,
@@ -165,6 +167,21 @@ class Newton:
             and model.is_kinked
             and RowPlan(n, model.order).has_working_set,
         )
+        if warm is not None:
+            self._set_warm_stiffness(state)
+        return state
+
+    def _set_warm_stiffness(self, state: NewtonState) -> None:
+        """Choose the first stiffness by the gap of a warm start: the smaller, the less will move.
+
+        An estimate of that gap would take longer than the steps that it saves on tiny problems.
+        """
+        start, gap = state.schedule.start, _GAP_OF_TINY_START
+        if state.form.design.n_stored > _TINY_ENTRIES:
+            self._on_all_rows(state, 0.0, 0, Budget(0, time_left(), 0.0))
+            state.run, gap = None, max(state.relative_gap, _SMALLEST_WARM_GAP)
+        stiffness = _STIFFNESS_TIMES_ROOT_OF_GAP / math.sqrt(gap)
+        state.schedule = state.schedule._replace(start=max(start, stiffness))
 
     def advance(self, state: NewtonState, budget: Budget) -> Step:
         """Run until the estimated gap on a working set, or on all rows, meets the target."""
@@ -216,15 +233,9 @@ class Newton:
         self, state: NewtonState, target: float, max_steps: int, budget: Budget
     ) -> None:
         """Find which rows are near a knot, after a rough answer on all rows."""
-        gap = (
-            np.inf if budget.objective is None else budget.gap / max(abs(budget.objective), 1e-300)
-        )
-        if state.is_cold or gap > _WARM_GAP_TO_FREEZE:
+        if not state.relative_gap <= _WARM_GAP_TO_FREEZE:
             self._on_all_rows(state, max(target, _GAP_TO_FREEZE), max_steps, budget)
-            gap = state.relative_gap
-        else:
-            state.rows.place(state.model.terms.expand(state.b))
-        state.certified_gap = gap
+        state.certified_gap = state.relative_gap
         state.best = state.b, state.multipliers, state.sample, state.growth
         state.length = row_lengths(state.model)
         near = state.rows.slack() / state.length
