@@ -38,7 +38,8 @@ from rectiline.solvers.newton._model import (
 
 # First stiffness from a warm start, times the square root of its relative gap; the smallest gap.
 _STIFFNESS_TIMES_ROOT_OF_GAP, _SMALLEST_WARM_GAP = 3.0, 1e-7
-_GAP_OF_TINY_START = 1e-3  # taken for granted
+# Without an estimate, up to so many entries of X, a gap is taken for granted.
+_ENTRIES_TO_ESTIMATE_START, _GAP_OF_SMALL_START = 5000, 1e-3
 # From so many rows per column on a stiffer start saves up to a third of the time.
 _ROWS_PER_COLUMN_FOR_STIFF_START, _STIFF_START = 200, 10.0
 _MOST_CONSTRAINT_ENTRIES = 50_000_000  # rows of constraints are made dense
@@ -58,7 +59,7 @@ _WORKING_SET_TARGET_SHARE = 0.2
 _FIRST_AIM = 1e-7  # relative gap on a working set around the answer on a sample, at least
 _WORKING_SET_STEPS = 300
 # Up to this many entries of X a few steps are faster than a failed certificate.
-_TINY_ENTRIES = 2000
+_TINY_ENTRIES = 30_000
 # Such problems are solved to this share, but not below this relative gap.
 _TINY_TARGET_SHARE, _LEAST_TINY_TARGET = 1e-3, 1e-11
 
@@ -174,11 +175,12 @@ class Newton:
     def _set_warm_stiffness(self, state: NewtonState) -> None:
         """Choose the first stiffness by the gap of a warm start: the smaller, the less will move.
 
-        An estimate of that gap would take longer than the steps that it saves on tiny problems.
+        On small problems an estimate of that gap takes longer than the steps that it saves.
         """
-        start, gap = state.schedule.start, _GAP_OF_TINY_START
-        if state.form.design.n_stored > _TINY_ENTRIES:
-            self._on_all_rows(state, 0.0, 0, Budget(0, time_left(), 0.0))
+        start, gap = state.schedule.start, _GAP_OF_SMALL_START
+        if state.has_working_set or state.form.design.n_stored > _ENTRIES_TO_ESTIMATE_START:
+            if self._on_all_rows(state, 0.0, 0, Budget(0, time_left(), 0.0)):
+                state.relative_gap = np.inf  # the numbers overflow
             state.run, gap = None, max(state.relative_gap, _SMALLEST_WARM_GAP)
         stiffness = _STIFFNESS_TIMES_ROOT_OF_GAP / math.sqrt(gap)
         state.schedule = state.schedule._replace(start=max(start, stiffness))
