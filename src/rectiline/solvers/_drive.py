@@ -16,7 +16,7 @@ from rectiline._costs import (
     SECONDS_PER_ROW_CERTIFIED,
     SECONDS_PER_SPARSE_ENTRY_COPIED,
 )
-from rectiline._polling import Clock, time_left
+from rectiline._polling import Clock, OutOfTime, asked_at_checkpoints, time_left
 from rectiline._thread_count import using_threads
 from rectiline._typing import Vector
 from rectiline.exceptions import UnsupportedProblemError
@@ -43,9 +43,7 @@ from rectiline.solvers.rows.solver import RowsTrial
 
 _BALANCING_PASSES = 6  # over the free columns in one certificate
 _LOOSEST_TOLERANCE = 0.5  # every solved pair meets it
-# Entries times free columns up to which a proof that balances these columns is a cheap try, and
-# how near to balance they are otherwise, relative to their terms.
-_CHEAPLY_BALANCED, _BALANCED_SHARE = 100_000, 1e-9
+_BALANCED_SHARE = 0.5  # of the range of a multiplier: what free columns may be off balance
 _GAP_WORTH_A_PROOF = 2.0  # times the tolerance: estimated gap of a warm start
 _PASSES = Stage(RowsTrial(), "passes: many rows for each column, few of them near a knot")
 
@@ -193,11 +191,14 @@ def _run(
     """Run the stages; return the run, how it ended, and the proof if there is no feasible point."""
     given = warm is not None, session is not None, limits.max_iter is not None, bool(options)
     passes_first = solver == "auto" and not any(given) and prefers_passes(problem)
-    named = _named_plan(problem, solver, options)
+    named: list[Stage] = []
     is_timed = limits.time_limit is not None or time_left() < math.inf
-    run = Run(
-        problem, limits, callback, outer, _certificate_seconds(problem) if is_timed else 0.0
-    )
+    run = Run(problem, limits, callback, outer, _certificate_seconds(problem) if is_timed else 0.0)
+    try:
+        with asked_at_checkpoints(run):  # looking at the squares of sparse columns takes time
+            named = _named_plan(problem, solver, options)
+    except OutOfTime:
+        run.check_answered(Status.TIME_LIMIT)
     if session is not None and not isinstance(session, Session):
         raise TypeError(f"session must be a rectiline.solvers.Session or None; got {session!r}.")
     proof = problem.terms.region.contradiction
@@ -267,6 +268,7 @@ def _start_holds(run: Run, warm: Pair, author: str, session: Session | None) -> 
     return True
 
 
+@np.errstate(all="ignore")  # what overflows is not finite, and never good enough
 def _may_hold(problem: Problem, pair: Pair, tol: float) -> bool:
     """Whether a pair is good enough by an estimate, which takes two products with X."""
     design, most = problem.design, _GAP_WORTH_A_PROOF * tol
@@ -277,9 +279,11 @@ def _may_hold(problem: Problem, pair: Pair, tol: float) -> bool:
     form = CompositeForm.apply(problem)
     point, free = form.point_of(*pair), form.free_columns
     q = form.rows_part(point.constraint) - design.tdot(point.sample)
-    if design.n_stored * free.size > _CHEAPLY_BALANCED:  # or else the proof finds out
-        size = design.norm_bounds.columns[free] * np.linalg.norm(point.sample)
-        if (np.abs(q[free]) > _BALANCED_SHARE * size).any():
+    if free.size:  # samples on knots are to balance these columns; each may have little room left
+        low, high = problem.dual_boxes
+        off = np.abs(q[free]) * math.sqrt(z.size) / design.norm_bounds.columns[free]
+        most_off = max(float(off.max()), problem.fit_intercept * abs(float(point.sample.sum())))
+        if most_off > _BALANCED_SHARE * float(np.mean(high - low)):
             return False
     primal, gap = form.gap(point, z, q)
     return gap <= most * abs(primal)

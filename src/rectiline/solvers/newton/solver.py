@@ -163,9 +163,10 @@ class Newton:
             sample=sample,
             is_cold=warm is None,
             schedule=schedule,
-            # Without kinks a few steps on all rows are enough.
+            # Without kinks, or on tiny problems, a few steps on all rows are enough.
             has_working_set=self.working_set
             and model.is_kinked
+            and design.n_stored > _TINY_ENTRIES
             and RowPlan(n, model.order).has_working_set,
         )
         if warm is not None:
@@ -178,7 +179,7 @@ class Newton:
         On small problems an estimate of that gap takes longer than the steps that it saves.
         """
         start, gap = state.schedule.start, _GAP_OF_SMALL_START
-        if state.has_working_set or state.form.design.n_stored > _ENTRIES_TO_ESTIMATE_START:
+        if state.form.design.n_stored > _ENTRIES_TO_ESTIMATE_START:
             if self._on_all_rows(state, 0.0, 0, Budget(0, time_left(), 0.0)):
                 state.relative_gap = np.inf  # the numbers overflow
             state.run, gap = None, max(state.relative_gap, _SMALLEST_WARM_GAP)
