@@ -2,13 +2,14 @@
 
     python -m benchmarks.measures [--filter TEXT]
 
-Rows go to ``results/measures.csv``: searches and default grids over single fits, the overhead of an
-estimator, the memory of a fit, ten classes beside LinearSVC.
+Rows go to ``results/measures.csv``: searches and default grids over single fits, warm sweeps over
+cold ones, the overhead of an estimator, the memory of a fit, ten classes beside LinearSVC.
 """
 
 from __future__ import annotations
 
 import resource
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -39,6 +40,7 @@ COST = "CV of 5 folds x 30 strengths over one cold fit per fold at the weakest s
 GRID = "default grid of hinge L1, a quarter of the labels positive, over a fit at its weakest"
 IMAGES = "ten digits of mnist, 4,000 x 784, squared hinge, over LinearSVC(tol=1e-6)"
 REAL_GRID = "default grid under L1, raw columns, over a fit at its weakest"
+SWEEP = "1,000 solves, each from the answer before, over cold ones"
 MEMORY = "QuantileRegressor 1,000,000 x 20: memory beyond X, in sizes of X"
 SEARCHED = """
     breast_cancer hinge l2, breast_cancer hinge l1, wine hinge l2, diabetes huber l2,
@@ -49,6 +51,11 @@ SEARCHED = """
     spf hinge l2, spf hinge l1, creditcard_subset14240 hinge l2, jasmine squared_hinge l2,
     abalone absolute l1, bike_sharing absolute l2, cal_housing huber l2, house_8L absolute l2,
     communities_crime huber l2, diamonds absolute l2
+"""
+SWEEPS = """
+    100x3 levels none, 100x3 levels l2, 100x3 levels l1, 500x10 levels l2, 500x50 levels l2,
+    2000x20 levels none, 2000x20 levels l2, 2000x20 levels l1, 500x10 strengths l2,
+    2000x20 strengths l2, 2000x20 strengths l1, 2000x20 caps l2, 2000x20 targets l2
 """
 GRIDS = {
     "hinge": ("spf", "creditcard_subset14240", "connect4"),
@@ -74,6 +81,10 @@ MEASURES = [
     *(
         Measure(f"{COST}: {search_label(*words)}", "search_cost", tuple(words), "cold fits", 3.0)
         for words in (line.split() for line in SEARCHED.split(","))
+    ),
+    *(
+        Measure(f"{SWEEP}: {line.strip()}", "sweep_cost", tuple(line.split()), "cold", 1.0)
+        for line in SWEEPS.split(",")
     ),
     *(
         Measure(f"{GRID}: {size}", "grid_cost", (size, "hinge"), "fits", 10.0)
@@ -206,6 +217,42 @@ def search_cost(table: str, loss: str, penalty: str) -> float:
         part, targets, model = X[train], y[train], plain(weakest)
         cold += _cpu_seconds(lambda m=model, a=part, b=targets: m.fit(a, b), REPEATS)
     return total / cold
+
+
+def sweep_problems(size: str, what: str, penalty: str) -> list[Callable[[], Any]]:
+    """Return the makers of 1,000 neighbouring problems: levels, strengths, caps or targets move."""
+    import rectiline as rl
+
+    X, y = data(size, "absolute")
+    noise = np.random.default_rng(0).standard_normal(y.size)
+    kind = {"l1": rl.penalties.L1, "l2": rl.penalties.Ridge, "none": lambda strength: None}[penalty]
+    base = {"l1": 2.0, "l2": 0.1, "none": 0.0}[penalty]
+    cap = rl.constraints.Box
+
+    def problem(share: float) -> Any:
+        if what == "levels":
+            return rl.Problem(X, y, rl.losses.Pinball(0.001 + 0.998 * share), kind(base))
+        if what == "strengths":
+            return rl.Problem(X, y, "absolute", kind(base * 100.0**share))
+        if what == "caps":
+            return rl.Problem(X, y, "absolute", kind(base), cap(-0.2 - share, 0.2 + share))
+        return rl.Problem(X, y + share * noise, "absolute", kind(base))
+
+    return [lambda share=share: problem(share) for share in np.linspace(0.0, 1.0, 1000)]
+
+
+def sweep_cost(size: str, what: str, penalty: str) -> float:
+    """CPU time of a sweep whose solves start from the answer before, over that of cold solves."""
+    import rectiline as rl
+
+    warm, cold, last = [], [], None
+    for index, make in enumerate(sweep_problems(size, what, penalty)):
+        if index % 5 == 0:
+            cold.append(_cpu_seconds(lambda make=make: rl.solve(make())))
+        began = time.process_time()
+        last = rl.solve(make(), warm_start=last)
+        warm.append(time.process_time() - began)
+    return float(np.median(warm) / np.median(cold))
 
 
 def grid_problem(table: str, loss: str) -> Callable[[float], Any]:

@@ -197,7 +197,10 @@ def test_a_callback_that_stops_ends_the_path():
 
 
 def test_neighbouring_linear_programs_start_from_each_others_basis():
-    problem = rl.Problem(X, Y, rl.losses.Pinball(0.3), L1(1.0))
+    rng = np.random.default_rng(5)
+    wide = rng.standard_normal((80, 61))
+    y = wide[:, :4].sum(axis=1) + rng.standard_t(3, 80)
+    problem = rl.Problem(wide, y, rl.losses.Pinball(0.3), L1(1.0))
     found = path(problem, n_strengths=8, tol=1e-9)
     assert {one.solver for one in found.solutions[2:]} == {"generation"}
     for strength, one in zip(found.strengths[2:], found.solutions[2:], strict=True):

@@ -148,7 +148,7 @@ RULES = (
         "a linear term and no samples",
     ),
     Rule(
-        lambda f: f.warm and f.is_linear_program,
+        lambda f: f.warm and _is_priced_program(f),
         "generation newton interior",
         "a basis that a neighbouring problem left is a few pivots away",
     ),

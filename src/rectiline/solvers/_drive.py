@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from contextlib import nullcontext
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,10 +16,12 @@ from rectiline._costs import (
     SECONDS_PER_ROW_CERTIFIED,
     SECONDS_PER_SPARSE_ENTRY_COPIED,
 )
-from rectiline._polling import Clock, OutOfTime, asked_at_checkpoints
+from rectiline._polling import Clock, OutOfTime, asked_at_checkpoints, time_left
 from rectiline._thread_count import using_threads
+from rectiline._typing import Vector
 from rectiline.exceptions import UnsupportedProblemError
 from rectiline.problems import DualPoint, InfeasibilityCertificate, Problem
+from rectiline.problems.forms import CompositeForm
 from rectiline.problems.proofs import balancing_products
 from rectiline.solvers._arguments import SOLVERS, check_name, checked_limits, solver_kind
 from rectiline.solvers._base import Callback, Pair, RunLimits, Session, Stage
@@ -39,6 +43,8 @@ from rectiline.solvers.rows.solver import RowsTrial
 
 _BALANCING_PASSES = 6  # over the free columns in one certificate
 _LOOSEST_TOLERANCE = 0.5  # every solved pair meets it
+_BALANCED_SHARE = 0.5  # of the range of a multiplier: what free columns may be off balance
+_GAP_WORTH_A_PROOF = 2.0  # times the tolerance: estimated gap of a warm start
 _PASSES = Stage(RowsTrial(), "passes: many rows for each column, few of them near a knot")
 
 
@@ -136,7 +142,10 @@ def solve(
             check_takes_rows(solver, options)
             return solve_together([problem], limits, [told], warm=[warm_start], **options)[0]
         warm = _warm_pair(problem, warm_start)
-        run, status, proof = _run(problem, solver, options, limits, warm, told, session, polish)
+        author = "" if warm_start is None else warm_start.solver
+        run, status, proof = _run(
+            problem, solver, options, limits, warm, told, session, polish, author=author
+        )
     warn_about(run, status, stacklevel=2)
     solution = answer_of(run, status, proof)
     if verbose:
@@ -177,50 +186,56 @@ def _run(
     session: Session | None = None,
     wants_polish: bool = False,
     outer: Clock | None = None,
+    author: str = "warm start",
 ) -> tuple[Run, Status, InfeasibilityCertificate | None]:
     """Run the stages; return the run, how it ended, and the proof if there is no feasible point."""
     given = warm is not None, session is not None, limits.max_iter is not None, bool(options)
     passes_first = solver == "auto" and not any(given) and prefers_passes(problem)
-    guess = _certificate_seconds(problem)
-    run = Run(problem, limits, callback, outer, guess)
-    first = [_PASSES]
-    if not passes_first:  # looking at the squares of sparse columns takes time
-        try:
-            with asked_at_checkpoints(run):
-                first = _plan(problem, solver, options, warm is not None, limits.tol)
-        except OutOfTime:
-            run.check_answered(Status.TIME_LIMIT)
+    named: list[Stage] = []
+    is_timed = limits.time_limit is not None or time_left() < math.inf
+    run = Run(problem, limits, callback, outer, _certificate_seconds(problem) if is_timed else 0.0)
+    try:
+        with asked_at_checkpoints(run):  # looking at the squares of sparse columns takes time
+            named = _named_plan(problem, solver, options)
+    except OutOfTime:
+        run.check_answered(Status.TIME_LIMIT)
     if session is not None and not isinstance(session, Session):
         raise TypeError(f"session must be a rectiline.solvers.Session or None; got {session!r}.")
     proof = problem.terms.region.contradiction
     if proof is not None:
         return run, Status.INFEASIBLE, proof
-    hot = None if session is None else session.take(first[0].method, problem)
 
     def work() -> Status:
-        plan = first
         if passes_first:
-            tried = run.run_stages(plan, limits.tol)
+            tried = run.run_stages([_PASSES], limits.tol)
             if tried not in (Status.STALLED, Status.ITERATION_LIMIT):
                 return tried
-            plan = _plan(problem, solver, options, False, limits.tol)
-        status = _without_a_solver(run, plan[0], solver, warm, hot is not None)
-        if status is None:
-            status = run.run_stages(plan, limits.tol, state=hot, after_others=passes_first)
-            if solver == "auto" and status in (Status.STALLED, Status.ITERATION_LIMIT):
-                others = [POLISH_STAGE, *remaining(plan), POLISH_STAGE]
-                again = run.run_stages(others, limits.tol, after_others=True)
-                status = again if again is not Status.STALLED else status
+        if warm is not None and _start_holds(run, warm, author, session):
+            return Status.SOLVED
+        plan = named or choose(problem, warm is not None, limits.tol)
+        hot = None if session is None else session.take(plan[0].method, problem)
+        is_new = warm is None and hot is None and run.best.pair is None
+        if is_new and not named and _zero_holds(run, plan[0].method.name):
+            return Status.SOLVED
+        status = run.run_stages(plan, limits.tol, state=hot, after_others=passes_first)
+        if not named and status in (Status.STALLED, Status.ITERATION_LIMIT):
+            others = [POLISH_STAGE, *remaining(plan), POLISH_STAGE]
+            again = run.run_stages(others, limits.tol, after_others=True)
+            status = again if again is not Status.STALLED else status
         status = run.limited(status)
         if session is not None and run.last is not None:
             session.keep(*run.last)
+        return status
+
+    def polished() -> Status:
+        status = work()
         if wants_polish and status is Status.SOLVED:
-            polish_answer(run, lambda: _plan(problem, solver, options, True))
+            polish_answer(run, lambda: named or choose(problem, warm=True))
         return status
 
     try:
         with limited_threads(problem):
-            return run, run.within_limits(work), None
+            return run, run.within_limits(polished), None
     except KeyboardInterrupt as stop:
         note_answers(stop, [run])
         raise
@@ -236,38 +251,67 @@ def _certificate_seconds(problem: Problem) -> float:
     return seconds + SECONDS_PER_PRODUCT * balancing_products(design, n_free)
 
 
-def _without_a_solver(
-    run: Run, first: Stage, solver: str, warm: Pair | None, is_hot: bool
-) -> Status | None:
-    """Try the warm start as it is, or zero coefficients; "solved" if that is all there is to do."""
+def _start_holds(run: Run, warm: Pair, author: str, session: Session | None) -> bool:
+    """Whether a warm start is certified as it is; otherwise solvers may start from it.
+
+    A proof is only asked for where an estimate says that it may succeed, or where a limit could
+    leave nothing better.
+    """
+    limits, run.start = run.limits, warm
+    is_limited = limits.max_iter is not None or limits.time_limit is not None
+    if not (is_limited and session is None) and not _may_hold(run.problem, warm, limits.tol):
+        return False
+    run.best.keep(*warm, author)
+    if run.verdict(limits.tol) is not Status.SOLVED:
+        return False
+    run.reasons.append("the warm start is already certified")
+    return True
+
+
+@np.errstate(all="ignore")  # what overflows is not finite, and never good enough
+def _may_hold(problem: Problem, pair: Pair, tol: float) -> bool:
+    """Whether a pair is good enough by an estimate, which takes two products with X."""
+    design, most = problem.design, _GAP_WORTH_A_PROOF * tol
+    z = design.dot(pair.coef) + pair.intercept
+    loss, gap = problem.rows.sums(z, pair.dual.sample)
+    if gap > most * abs(loss + problem.terms.penalty_value(pair.coef)):
+        return False
+    form = CompositeForm.apply(problem)
+    point, free = form.point_of(*pair), form.free_columns
+    q = form.rows_part(point.constraint) - design.tdot(point.sample)
+    if free.size:  # samples on knots are to balance these columns; each may have little room left
+        low, high = problem.dual_boxes
+        off = np.abs(q[free]) * math.sqrt(z.size) / design.norm_bounds.columns[free]
+        most_off = max(float(off.max()), problem.fit_intercept * abs(float(point.sample.sum())))
+        if most_off > _BALANCED_SHARE * float(np.mean(high - low)):
+            return False
+    primal, gap = form.gap(point, z, q)
+    return gap <= most * abs(primal)
+
+
+def _zero_holds(run: Run, author: str) -> bool:
+    """Whether zero coefficients, where they may be optimal, are certified."""
     problem, tol = run.problem, run.limits.tol
-    if warm is not None and not is_hot:
-        run.best.keep(*warm, "warm start")
-        if run.verdict(tol) is Status.SOLVED:
-            run.reasons.append("the warm start is already certified")
-            run.best.author = first.method.name
-            return Status.SOLVED
-    if solver == "auto" and run.best.pair is None and zero_may_be_optimal(problem):
-        coef, intercept, slopes = problem.zero_pair()
-        proof = problem.prove(coef, intercept, slopes, tol)
-        if proof.certificate.holds(tol):  # otherwise they are no point to start from
-            run.best.keep(coef, intercept, slopes, first.method.name, lambda *_: proof)
-            run.reasons.append("zero coefficients are already certified")
-            return Status.SOLVED
-    return None
+    if not zero_may_be_optimal(problem):
+        return False
+    coef, intercept, slopes = problem.zero_pair()
+    proof = problem.prove(coef, intercept, slopes, tol)
+    if not proof.certificate.holds(tol):  # they are no point to start from
+        return False
+    run.best.keep(coef, intercept, slopes, author, lambda *_: proof)
+    run.reasons.append("zero coefficients are already certified")
+    return True
 
 
-def _plan(
-    problem: Problem, solver: str, options: dict[str, Any], warm: bool = False, tol: float = 1e-6
-) -> list[Stage]:
-    """Return the solvers to run in turn: the named one, or those of `choose`."""
+def _named_plan(problem: Problem, solver: str, options: dict[str, Any]) -> list[Stage]:
+    """Return the solver of that name and what follows it; nothing for "auto"."""
     if solver == "auto":
         if options:
             raise TypeError(
                 f"solver='auto' takes no options; got {', '.join(map(repr, options))}. "
                 "Name a solver to set its options."
             )
-        return choose(problem, warm, tol)
+        return []
     check_name(solver)
     kind = solver_kind(solver, SOLVERS, options)
     method = kind(**options)
@@ -295,7 +339,21 @@ def _warm_pair(problem: Problem, warm: Solution | None) -> Pair | None:
     if not np.isfinite(warm.coef).all():
         return None
     intercept = warm.intercept if problem.fit_intercept else 0.0
-    return Pair(warm.coef, intercept, _fitting_dual(problem, warm.dual))
+    dual = _fitting_dual(problem, warm.dual)
+    if warm.problem is not None and warm.problem.is_in_memory:
+        dual = replace(dual, sample=_in_ranges_of(problem, warm.problem, dual.sample))
+    return Pair(warm.coef, intercept, dual)
+
+
+def _in_ranges_of(problem: Problem, earlier: Problem, sample: Vector) -> Vector:
+    """Return multipliers of an earlier problem at the same places of their ranges in this one.
+
+    Samples on a slope at an end of its range keep to it, and samples on a knot between two slopes
+    stay between these.
+    """
+    (low, high), (first, last) = problem.dual_boxes, earlier.dual_boxes
+    moved = low + (sample - first) * ((high - low) / (last - first))
+    return np.where(np.isfinite(moved), moved, sample)  # ranges without an end or a width
 
 
 def _fitting_dual(problem: Problem, dual: DualPoint) -> DualPoint:

@@ -66,6 +66,7 @@ class Run:
     ) -> None:
         self.problem, self.limits, self.callback = problem, limits, callback
         self.best = Best(problem, limits.tol)
+        self.start: Any = None  # a pair to start from that has not been certified
         self.history: list[Progress] = []
         self.reasons: list[str] = []
         self.n_iter = 0
@@ -333,7 +334,7 @@ class Run:
             form = method.form.apply(self.problem)
             if state is None:
                 useless = not is_first and best.certificate.relative_gap > _USELESS_GAP
-                pair = None if stage.is_cold or useless else best.pair
+                pair = None if stage.is_cold or useless else best.pair or self.start
                 warm = None if pair is None else form.point_of(*pair)
                 state = method.start(form, warm, self.limits.seed)
         return form, state

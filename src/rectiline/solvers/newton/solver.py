@@ -13,12 +13,14 @@ The method itself is in ``rectiline/newton/newton_run.hpp``, its work per row in
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
 from rectiline import _core
+from rectiline._polling import time_left
 from rectiline._typing import Mask, Vector
 from rectiline.problems import Certificate, Problem
 from rectiline.problems.forms import FormPoint, RectifiedForm, ReducedForm
@@ -34,7 +36,10 @@ from rectiline.solvers.newton._model import (
     row_lengths,
 )
 
-_WARM_STIFFNESS_FACTOR = 30.0  # on the first stiffness of a schedule
+# First stiffness from a warm start, times the square root of its relative gap; the smallest gap.
+_STIFFNESS_TIMES_ROOT_OF_GAP, _SMALLEST_WARM_GAP = 3.0, 1e-7
+# Without an estimate, up to so many entries of X, a gap is taken for granted.
+_ENTRIES_TO_ESTIMATE_START, _GAP_OF_SMALL_START = 5000, 1e-3
 # From so many rows per column on a stiffer start saves up to a third of the time.
 _ROWS_PER_COLUMN_FOR_STIFF_START, _STIFF_START = 200, 10.0
 _MOST_CONSTRAINT_ENTRIES = 50_000_000  # rows of constraints are made dense
@@ -54,7 +59,7 @@ _WORKING_SET_TARGET_SHARE = 0.2
 _FIRST_AIM = 1e-7  # relative gap on a working set around the answer on a sample, at least
 _WORKING_SET_STEPS = 300
 # Up to this many entries of X a few steps are faster than a failed certificate.
-_TINY_ENTRIES = 2000
+_TINY_ENTRIES = 30_000
 # Such problems are solved to this share, but not below this relative gap.
 _TINY_TARGET_SHARE, _LEAST_TINY_TARGET = 1e-3, 1e-11
 
@@ -146,11 +151,9 @@ class Newton:
         plain = not model.terms.n_kinked and not form.n_constraints
         is_tall = plain and n >= _ROWS_PER_COLUMN_FOR_STIFF_START * model.order
         schedule = Schedule(start=_STIFF_START if is_tall else 1.0)
-        if warm is not None:  # good multipliers make stiff envelopes safe
-            schedule = schedule._replace(start=_WARM_STIFFNESS_FACTOR * schedule.start)
-        elif n <= 2 * model.order and form.columns.strongly_convex:
+        if warm is None and n <= 2 * model.order and form.columns.strongly_convex:
             schedule = schedule._replace(start=min(1.0, model.gentle_start()))
-        return NewtonState(
+        state = NewtonState(
             form=form,
             model=model,
             rows=rows,
@@ -160,11 +163,28 @@ class Newton:
             sample=sample,
             is_cold=warm is None,
             schedule=schedule,
-            # Without kinks a few steps on all rows are enough.
+            # Without kinks, or on tiny problems, a few steps on all rows are enough.
             has_working_set=self.working_set
             and model.is_kinked
+            and design.n_stored > _TINY_ENTRIES
             and RowPlan(n, model.order).has_working_set,
         )
+        if warm is not None:
+            self._set_warm_stiffness(state)
+        return state
+
+    def _set_warm_stiffness(self, state: NewtonState) -> None:
+        """Choose the first stiffness by the gap of a warm start: the smaller, the less will move.
+
+        On small problems an estimate of that gap takes longer than the steps that it saves.
+        """
+        start, gap = state.schedule.start, _GAP_OF_SMALL_START
+        if state.form.design.n_stored > _ENTRIES_TO_ESTIMATE_START:
+            if self._on_all_rows(state, 0.0, 0, Budget(0, time_left(), 0.0)):
+                state.relative_gap = np.inf  # the numbers overflow
+            state.run, gap = None, max(state.relative_gap, _SMALLEST_WARM_GAP)
+        stiffness = _STIFFNESS_TIMES_ROOT_OF_GAP / math.sqrt(gap)
+        state.schedule = state.schedule._replace(start=max(start, stiffness))
 
     def advance(self, state: NewtonState, budget: Budget) -> Step:
         """Run until the estimated gap on a working set, or on all rows, meets the target."""
@@ -216,15 +236,9 @@ class Newton:
         self, state: NewtonState, target: float, max_steps: int, budget: Budget
     ) -> None:
         """Find which rows are near a knot, after a rough answer on all rows."""
-        gap = (
-            np.inf if budget.objective is None else budget.gap / max(abs(budget.objective), 1e-300)
-        )
-        if state.is_cold or gap > _WARM_GAP_TO_FREEZE:
+        if not state.relative_gap <= _WARM_GAP_TO_FREEZE:
             self._on_all_rows(state, max(target, _GAP_TO_FREEZE), max_steps, budget)
-            gap = state.relative_gap
-        else:
-            state.rows.place(state.model.terms.expand(state.b))
-        state.certified_gap = gap
+        state.certified_gap = state.relative_gap
         state.best = state.b, state.multipliers, state.sample, state.growth
         state.length = row_lengths(state.model)
         near = state.rows.slack() / state.length
