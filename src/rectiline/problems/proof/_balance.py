@@ -23,7 +23,7 @@ from rectiline._polling import checkpoint
 from rectiline._typing import Indices, Vector
 from rectiline.backends import Design
 from rectiline.problems._certificate import DualPoint
-from rectiline.problems.proof._measure import UNIT, FrozenRows, Pair, gamma, norm_of
+from rectiline.problems.proof._measure import UNIT, FrozenRows, Pair, gamma
 from rectiline.problems.proof._sparse_system import SparseNormalSystem
 
 if TYPE_CHECKING:
@@ -248,8 +248,7 @@ def moved_to_stationarity(
     q = region.combined(point) - problem.design.tdot(point.sample)
     wanted = np.clip(q, *columns.slopes(b))
     miss = np.abs(q - wanted)
-    size = problem.design.norm_bounds.columns * norm_of(point.sample)
-    is_near = (miss <= _NEARLY_STATIONARY * (size + region.combined_size(point))).all()
+    is_near = (miss <= _NEARLY_STATIONARY * problem.terms_of_q(point)).all()
     if not is_near or float((0.5 * miss * miss / columns.rho).sum()) < 0.5 * gap:
         return None
     return balanced_on(problem, point, np.arange(d), wanted=wanted)
