@@ -130,7 +130,7 @@ def _closed(pair: Pair, allowed_shrinkage: float) -> ClosedPair:
         q, error = share * q, share * error + 2 * UNIT * np.abs(q)
     rows = row_terms(pair, balance, share, shrunk)
     rows.terms.extend(charges)
-    certificate, by_zero_dual = close(pair.problem, pair.b, q, error, rows, radius)
+    certificate, by_zero_dual = close(pair.problem, pair.b, q, error, rows, radius, shrunk)
     return ClosedPair(certificate, pair.point, 0.0 if by_zero_dual else share, in_range)
 
 
