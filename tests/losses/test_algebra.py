@@ -71,6 +71,14 @@ def test_what_cannot_be_added():
         Absolute() / 0
 
 
+@pytest.mark.filterwarnings("error")
+def test_losses_that_overflow_are_refused_without_a_warning():
+    with pytest.raises(ValueError, match="must be finite"):
+        1e100 * Huber(1e150)
+    with pytest.raises(ValueError, match="must be finite"):
+        1e300 * (1e10 * SquaredError())
+
+
 def test_a_sum_is_solved_like_any_loss():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(80, 3)), rng.normal(size=80)

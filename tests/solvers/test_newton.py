@@ -322,3 +322,26 @@ def test_an_intercept_that_no_row_holds_is_found_in_few_steps():
     y = X[:, 0] + rng.standard_normal(200) + 500.0
     found = rl.solve(rl.Problem(X, y, "huber", rl.penalties.Ridge(1.0)), "newton")
     assert found.status == "solved" and found.n_iter <= 20
+
+
+@pytest.mark.parametrize("delta", [1e9, 1e20, 1e100])
+@pytest.mark.parametrize("penalty", [None, rl.penalties.Ridge(1.0), rl.penalties.L1(3.0)], ids=repr)
+def test_a_huge_delta_of_huber_takes_the_steps_of_the_squared_error(penalty, delta):
+    """Slopes that no residual comes near must not set the unit of the multipliers."""
+    X, y = data(rl.losses.SquaredError(), 200, 6)
+    huber, squared = (
+        rl.solve(rl.Problem(X, y, loss, penalty, fit_intercept=True), solver="newton")
+        for loss in (rl.losses.Huber(delta), rl.losses.SquaredError())
+    )
+    assert huber.status == "solved" and huber.n_iter <= squared.n_iter + 2
+    assert huber.objective == pytest.approx(squared.objective, rel=1e-9)
+
+
+@pytest.mark.parametrize("knot", [1e3, -1e6])
+def test_a_loss_about_a_far_target(knot):
+    """Where all slopes are of arguments far away, they count."""
+    X, _ = data(rl.losses.SquaredError(), 200, 6)
+    loss = rl.losses.PiecewiseLQ([knot], [(0.5, -knot, 0.5 * knot**2)] * 2, of="prediction")
+    target = np.full(200, knot)
+    answer = rl.solve(rl.Problem(X, target, loss, fit_intercept=True), solver="newton")
+    assert answer.status == "solved" and answer.intercept == pytest.approx(knot, rel=1e-3)

@@ -153,3 +153,13 @@ def test_directions_keep_long_monotone_chains_on_badly_scaled_columns():
     answer = rl.solve(random_problem(9912, 30).problem())
     assert answer.status == "unbounded"
     assert (np.diff(answer.direction) >= -1e-11 * np.abs(answer.direction).max()).all()
+
+
+def test_directions_meet_bounds_exactly_where_a_penalty_couples_columns():
+    """There bounds are rows, and an entry 1e-19 beyond a bound of zero breaks its row entirely."""
+    problem = random_problem(300777, 489).problem()
+    answer = rl.solve(problem)
+    assert answer.status == "unbounded"
+    bounds = problem.terms.given.rows
+    assert (answer.direction[np.isfinite(bounds.lower)] >= 0).all()
+    assert (answer.direction[np.isfinite(bounds.upper)] <= 0).all()

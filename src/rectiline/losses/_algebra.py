@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from ._piecewise import PiecewiseLQ
 
 
+@np.errstate(over="ignore", invalid="ignore")  # `PLQCurve` refuses what is not finite
 def add_curves(curves: Sequence[PLQCurve], factors: Sequence[float]) -> PLQCurve:
     """Return the sum of factors times curves.
 

@@ -21,6 +21,7 @@ from rectiline.problems._data import BlockData, Data
 from rectiline.problems._feasibility import Feasibility
 from rectiline.problems._samples import Samples
 from rectiline.problems._terms import Columns, PenaltyTerms, Terms
+from rectiline.problems.proof._measure import norm_of
 from rectiline.rows import RowBlocks
 
 
@@ -167,6 +168,12 @@ class ProblemParts(FieldsAlone):
     def zero_dual(self) -> DualPoint:
         """Return the point where all multipliers are zero."""
         return self.terms.region.zero_dual(self.n_samples)
+
+    def terms_of_q(self, dual: DualPoint) -> Vector:
+        """Return the size of the terms of ``q = A'xi + E'nu - X'g`` on each column."""
+        size = self.design.norm_bounds.columns * norm_of(dual.sample)
+        region = self.terms.region
+        return size + region.combined_size(dual) if region.has_rows else size
 
     def clip_to_bounds(self, coef: Vector) -> Vector:
         """Return the nearest coefficients within the bounds."""

@@ -24,6 +24,7 @@ from rectiline.losses import get as get_loss
 from rectiline.rows import Block
 
 _SHARP_BEND = 0.05  # widest bend, in units of the arguments' scale, that is treated as a kink
+_FARTHEST_ARGUMENT = 100.0  # relative to how much the arguments vary
 
 
 @dataclass(frozen=True, eq=False)
@@ -198,13 +199,15 @@ class Samples(FieldsAlone):
         return _upper_median(away) or float(away.mean()) or 1.0
 
     @cached_property
+    @np.errstate(over="ignore", invalid="ignore")  # what overflows is no limit
     def slope_width(self) -> tuple[float, bool]:
         """How far the slopes of the losses range, and whether any loss has kinks.
 
-        An unbounded range counts as what an argument of typical size can reach. A bend much
-        narrower than the arguments vary (Huber with a tiny delta) counts as a kink.
+        An unbounded range counts as what an argument of typical size can reach, and slopes of
+        arguments far beyond that size (Huber with a huge delta) do not count. A bend much narrower
+        than the arguments vary (Huber with a tiny delta) counts as a kink.
         """
-        widths, kinks = [], False
+        widths, kinks, far = [], False, _FARTHEST_ARGUMENT * self.argument_scale
         for loss in self.losses:
             if isinstance(loss, LinearTerm):
                 continue
@@ -214,6 +217,10 @@ class Samples(FieldsAlone):
                 reach = self.argument_scale
                 low = max(low, -float(curve.curvature[0]) * reach + float(curve.left[0]))
                 high = min(high, float(curve.curvature[-1]) * reach + float(curve.right[-1]))
+            left, right = curve.derivative([-far, far])
+            inner = max(low, float(left[0])), min(high, float(right[1]))
+            if inner[0] < inner[1]:  # else only such arguments are at a knot or on a bend
+                low, high = inner
             widths.append(max(float(high - low), 1e-300))
             bend = widths[-1] / max(curve.largest_curvature, 1e-300)
             sharp = bend < _SHARP_BEND * self.argument_scale

@@ -116,7 +116,8 @@ def _steepest(problem: Problem, low: Vector, high: Vector, unit: Vector) -> Vect
 
 def _cone(problem: Problem, low: Vector, high: Vector, unit: Vector) -> Region:
     """Return the directions, in `unit`, along which no constraint and no loss is ever infinite."""
-    X, rows, columns = sp.csr_array(problem.design.X), problem.constraint_rows, problem.columns
+    X, columns = sp.csr_array(problem.design.X), problem.columns
+    rows = problem.terms.given.rows  # with bounds as bounds, which a direction meets exactly
     cannot_rise, cannot_fall = np.isposinf(high), np.isneginf(low)
     kept = cannot_rise & cannot_fall
     units = sp.diags_array(unit)

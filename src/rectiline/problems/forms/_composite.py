@@ -22,6 +22,8 @@ from rectiline.problems.forms._epigraph import Levels
 from rectiline.problems.forms._units import LossUnits
 from rectiline.problems.intercepts import best_shift
 
+_SMALL_SHARE = 1e-9  # of the largest entry of q
+_ROUNDING_OF_SUMS = 1e-13  # relative to the terms of an entry of q
 _MOST_LEVELS = 6  # a sorted penalty with more distinct strengths needs too many epigraph columns
 
 
@@ -69,7 +71,10 @@ class CompositeForm(ProblemForm):
         q[self.free_columns] = 0.0
         # Rounding, too: signs that a one-sided bound on a column without cost forbids.
         wrong = terms.wrong_signs(q)
-        q[wrong[np.abs(q[wrong]) <= 1e-9 * np.abs(q).max(initial=0.0)]] = 0.0
+        if wrong.size:
+            size = self.problem.terms_of_q(self.invert(point)[2])[wrong]
+            rounding = np.maximum(_SMALL_SHARE * np.abs(q).max(), _ROUNDING_OF_SUMS * size)
+            q[wrong[np.abs(q[wrong]) <= rounding]] = 0.0
         share = terms.shrink_factor(q)
         loss, gap = self.rows.sums(z, share * point.sample)
         primal = loss + terms.penalty_value(point.coef)

@@ -23,7 +23,7 @@ from rectiline._polling import checkpoint
 from rectiline._typing import Indices, Vector
 from rectiline.backends import Design
 from rectiline.problems._certificate import DualPoint
-from rectiline.problems.proof._measure import UNIT, FrozenRows, Pair, gamma, norm_of
+from rectiline.problems.proof._measure import UNIT, FrozenRows, Pair, gamma
 from rectiline.problems.proof._sparse_system import SparseNormalSystem
 
 if TYPE_CHECKING:
@@ -247,8 +247,7 @@ def moved_to_stationarity(
     if not (problem.is_separable and columns.strongly_convex and d <= MOST_COLUMNS_MOVED):
         return None
     q = region.combined(point) - problem.design.tdot(point.sample)
-    size = problem.design.norm_bounds.columns * norm_of(point.sample)
-    size = size + region.combined_size(point)
+    size = problem.terms_of_q(point)
     if frozen is not None:
         q = q - frozen.gradient
         size = size + frozen.gradient_size

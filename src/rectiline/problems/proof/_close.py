@@ -201,11 +201,20 @@ class Closed(NamedTuple):
     by_zero_dual: bool
 
 
-def close(problem: Any, coef: Any, q: Any, error: Any, rows: RowTerms, radius: float) -> Closed:
+def close(
+    problem: Any,
+    coef: Any,
+    q: Any,
+    error: Any,
+    rows: RowTerms,
+    radius: float,
+    shrunk: float = 0.0,
+) -> Closed:
     """Return the certificate of a pair whose products with X are known.
 
     ``q = A'xi + E'nu - X'g``, and every point within `error` of it, is in the penalty's dual range.
-    The problem knows Omega(coef) and ``h(b) + h*(q) - q'b`` for the penalty with its bounds, and
+    Rounding makes q smaller by the share `shrunk`, which costs that share of the penalty. The
+    problem knows Omega(coef) and ``h(b) + h*(q) - q'b`` for the penalty with its bounds, and
     violations; shapes of coefficients are its own affair.
 
     The better of two dual bounds counts: that of the multipliers, and the one where all of them
@@ -214,7 +223,8 @@ def close(problem: Any, coef: Any, q: Any, error: Any, rows: RowTerms, radius: f
     """
     penalty = problem.penalty_terms(coef, q, error)
     primal = rows.loss + penalty.value
-    gap = _sum([Term(penalty.gap, penalty.upper), *rows.terms])
+    plain = max(penalty.gap - shrunk * penalty.value, 0.0)
+    gap = _sum([Term(plain, penalty.upper), *rows.terms])
     by_zero_dual = False
     if max(rows.loss - rows.least_loss, 0.0) < gap.upper:
         nothing = np.zeros_like(q)

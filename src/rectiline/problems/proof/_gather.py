@@ -130,7 +130,7 @@ def _closed(pair: Pair, allowed_shrinkage: float) -> ClosedPair:
         q, error = share * q, share * error + 2 * UNIT * np.abs(q)
     rows = row_terms(pair, balance, share, shrunk)
     rows.terms.extend(charges)
-    certificate, by_zero_dual = close(pair.problem, pair.b, q, error, rows, radius)
+    certificate, by_zero_dual = close(pair.problem, pair.b, q, error, rows, radius, shrunk)
     return ClosedPair(certificate, pair.point, 0.0 if by_zero_dual else share, in_range)
 
 
@@ -306,10 +306,9 @@ def _inner_range(
 
     A penalty that couples columns has no range for each: there it is the share of q that is inside.
     """
-    size = np.sqrt(problem.design.column_squares()) * float(np.linalg.norm(point.sample))
-    if problem.terms.region.has_rows:
-        size = size + problem.terms.region.combined_size(point)
-    margin = _END_MARGIN * size + (0.0 if error is None else _ERROR_MARGIN_FACTOR * error)
+    margin = _END_MARGIN * problem.terms_of_q(point)
+    if error is not None:
+        margin = margin + _ERROR_MARGIN_FACTOR * error
     if not problem.is_separable:
         most = problem.terms.safe_share(q, margin) * np.abs(q)
         return -most, most
