@@ -42,6 +42,8 @@ class Best:
         The solver that found it.
     tol : float
         The relative gap that is asked for.
+    start : tuple or None
+        A pair that solvers may start from and its author; it has not been certified.
     """
 
     def __init__(self, problem: Any, tol: float) -> None:
@@ -50,6 +52,7 @@ class Best:
         self.pair: tuple[Any, Any, Any] | None = None
         self.certificate = NOTHING
         self.author = ""
+        self.start: tuple[Any, Any, Any, str] | None = None
         self._point: tuple[Any, Any, str] | None = None
         self._primal = math.inf
         self._dual: Any = None
@@ -98,6 +101,12 @@ class Best:
         if certificate.dual > self._bound:
             self._bound, self._dual = certificate.dual, repaired
         return certificate
+
+    def keep_start(self) -> None:
+        """Certify the pair to start from, where nothing better may be found, if there is one."""
+        if self.start is not None:
+            start, self.start = self.start, None
+            self.keep(*start)
 
     def replace(self, coef: Any, intercept: Any, dual: Any, allowed: float) -> None:
         """Take another pair of the same solver if its relative gap is at most `allowed`."""

@@ -218,6 +218,8 @@ def _run(
         if is_new and not named and _zero_holds(run, plan[0].method.name):
             return Status.SOLVED
         status = run.run_stages(plan, limits.tol, state=hot, after_others=passes_first)
+        if status is not Status.SOLVED:
+            run.best.keep_start()
         if not named and status in (Status.STALLED, Status.ITERATION_LIMIT):
             others = [POLISH_STAGE, *remaining(plan), POLISH_STAGE]
             again = run.run_stages(others, limits.tol, after_others=True)
@@ -237,6 +239,7 @@ def _run(
         with limited_threads(problem):
             return run, run.within_limits(polished), None
     except KeyboardInterrupt as stop:
+        run.best.keep_start()
         note_answers(stop, [run])
         raise
 
@@ -254,14 +257,15 @@ def _certificate_seconds(problem: Problem) -> float:
 def _start_holds(run: Run, warm: Pair, author: str, session: Session | None) -> bool:
     """Whether a warm start is certified as it is; otherwise solvers may start from it.
 
-    A proof is only asked for where an estimate says that it may succeed, or where a limit could
-    leave nothing better.
+    A proof is only asked for where an estimate says that it may succeed, or where a limit or a
+    callback could leave nothing better.
     """
-    limits, run.start = run.limits, warm
+    limits, run.best.start = run.limits, (*warm, author)
     is_limited = limits.max_iter is not None or limits.time_limit is not None
-    if not (is_limited and session is None) and not _may_hold(run.problem, warm, limits.tol):
+    may_stop = (is_limited or run.callback is not None) and session is None
+    if not may_stop and not _may_hold(run.problem, warm, limits.tol):
         return False
-    run.best.keep(*warm, author)
+    run.best.keep_start()
     if run.verdict(limits.tol) is not Status.SOLVED:
         return False
     run.reasons.append("the warm start is already certified")

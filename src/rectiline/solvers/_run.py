@@ -66,7 +66,6 @@ class Run:
     ) -> None:
         self.problem, self.limits, self.callback = problem, limits, callback
         self.best = Best(problem, limits.tol)
-        self.start: Any = None  # a pair to start from that has not been certified
         self.history: list[Progress] = []
         self.reasons: list[str] = []
         self.n_iter = 0
@@ -334,8 +333,8 @@ class Run:
             form = method.form.apply(self.problem)
             if state is None:
                 useless = not is_first and best.certificate.relative_gap > _USELESS_GAP
-                pair = None if stage.is_cold or useless else best.pair or self.start
-                warm = None if pair is None else form.point_of(*pair)
+                pair = None if stage.is_cold or useless else best.pair or best.start
+                warm = None if pair is None else form.point_of(*pair[:3])
                 state = method.start(form, warm, self.limits.seed)
         return form, state
 
