@@ -64,12 +64,16 @@ class RowSample:
     is_quick: bool = False
 
     def cut(self, size: int) -> RowSample:
-        """Return `size` rows, evenly spaced, that stand for all; self if there are not more."""
+        """Return about `size` rows, spread, that stand for all; self if there are not more.
+
+        Rows at equal distances would all be of one level where those of several levels take turns.
+        """
         n = self.rows.size
         if n <= size:
             return self
-        few = self.take(np.arange(size) * n // size)
-        return replace(few, stands_for=(n / size) * few.stands_for)
+        at, each = spread_rows(n, size, on_host(size))
+        few = self.take(at)
+        return replace(few, stands_for=each * few.stands_for)
 
     def take(self, at: NDArray[np.intp]) -> RowSample:
         """Return some of the rows, which stand for what they stood for."""
@@ -332,11 +336,11 @@ class Sample:
         return Sample.on(problem, self.drawn, self.thinned, self.rows)
 
     def thin(self, problem: Problem, size: int) -> Sample:
-        """Return `size` rows, evenly spaced, that stand for all; self if it has not more."""
+        """Return about `size` rows, spread, that stand for all; self if it has not more."""
         few = self.drawn.cut(size)
         if few is self.drawn:
             return self
-        return Sample.on(problem, few, self.stands_for.size / size)
+        return Sample.on(problem, few, self.stands_for.size / few.rows.size)
 
     def slopes(self, coef: Vector, intercept: float) -> Vector:
         """Return the slopes of the losses, times their weights and how many each stands for."""
@@ -352,7 +356,8 @@ class Sample:
     def is_like(self, totals: Totals, coef: Vector, intercept: float) -> bool:
         """Whether the gradient over all rows, which a pass has split at a point, is expected.
 
-        Columns that the sample does not know are left out.
+        Columns that the sample does not know are left out. One more row, of the steepest slope, is
+        counted among its errors: all rows of a sample may lie where the losses are flat.
         """
         design, slopes = self.problem.design, self.slopes(coef, intercept)
         near = totals.near()
@@ -361,10 +366,13 @@ class Sample:
         change = np.append(totals["change"] + part.design.tdot(own), totals["change_total"])
         change[-1] += own.sum()
         expected = np.append(design.tdot(slopes), slopes.sum())
+        counts = np.append(design.column_counts, slopes.size)
+        typical = np.append(design.column_squares(), slopes.size) / np.maximum(counts, 1)
+        steepest = float(self.problem.weight.max()) * self.problem.slope_width[0]
         variance = np.append(design.column_squares(slopes**2), slopes @ slopes)
-        if not self.problem.fit_intercept:
-            variance[-1] = 0.0
-        known = variance > 0
+        variance += steepest**2 * typical
+        known = counts > 0
+        known[-1] = self.problem.fit_intercept
         off = np.abs(change - expected)[known]
         return bool((off <= _MOST_DEVIATIONS * np.sqrt(variance[known])).all())
 
