@@ -71,7 +71,9 @@ def test_first_rows_that_all_lie_where_the_loss_is_flat_are_no_sample():
     parts = [slice(start, start + first) for start in range(0, N, first)]
     rows = rl.rows.from_stream(lambda: ((X[part], y[part]) for part in parts))
     assert rows.n_rows == N
-    problem = rl.Problem(rows, loss=rl.losses.EpsilonInsensitive(0.1), penalty=rl.penalties.Ridge(60))
+    problem = rl.Problem(
+        rows, loss=rl.losses.EpsilonInsensitive(0.1), penalty=rl.penalties.Ridge(60)
+    )
     solution = rl.solve(problem, tol=1e-8)
     assert solution.certificate.holds(1e-8)
     assert solution.passes == 3  # one of them shows that the sample is not like the other rows
