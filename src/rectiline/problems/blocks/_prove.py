@@ -20,7 +20,12 @@ from rectiline.problems.blocks._dual import SplitDual
 from rectiline.problems.blocks._pass import NearRows, PassState, Query, Totals, run_pass
 from rectiline.problems.proof._balance import balanced_on
 from rectiline.problems.proof._measure import UNIT, FrozenRows, Pair
-from rectiline.problems.proof._prove import Proof, closed_pair, inside_boxes
+from rectiline.problems.proof._prove import (
+    Proof,
+    closed_pair,
+    closed_where_stationary,
+    inside_boxes,
+)
 
 _UNITS_LOST_BY_A_SUM = 192  # units of roundoff that a sum over rows may lose, see pass.cpp
 
@@ -134,7 +139,8 @@ def evaluate(
     if point.sample.size:
         point = balanced_on(near, point, near.terms.free_columns, frozen)
     free, z = near.terms.free_columns, near.design.dot(coef)
-    closed = closed_pair(Pair(near, coef, intercept, point, free, z, frozen=frozen), tol)
+    pair = Pair(near, coef, intercept, point, free, z, frozen=frozen)
+    closed = closed_where_stationary(lambda one: closed_pair(pair.with_point(one), tol), pair, tol)
     made = replace(
         dual,
         values=closed.point.sample if closed.share else np.zeros_like(point.sample),

@@ -232,9 +232,7 @@ def balanced_on(
     return point
 
 
-def moved_to_stationarity(
-    problem: Problem, b: Vector, point: DualPoint, gap: float
-) -> DualPoint | None:
+def moved_to_stationarity(pair: Pair, gap: float) -> DualPoint | None:
     """Return multipliers moved so that q_j is a slope of the penalty at b_j; None: no need.
 
     A column in large units has a ridge part that is tiny beside its products, so that q_j may miss
@@ -242,17 +240,20 @@ def moved_to_stationarity(
     gap of a right answer. Samples on kinks can move until nothing is left. Where q misses by more
     than a small share of its terms, b is not optimal.
     """
+    problem, point, frozen = pair.problem, pair.point, pair.frozen
     columns, region, d = problem.columns, problem.terms.region, problem.n_features
     if not (problem.is_separable and columns.strongly_convex and d <= MOST_COLUMNS_MOVED):
         return None
     q = region.combined(point) - problem.design.tdot(point.sample)
-    wanted = np.clip(q, *columns.slopes(b))
-    miss = np.abs(q - wanted)
     size = problem.design.norm_bounds.columns * norm_of(point.sample)
+    if frozen is not None:
+        q, size = q - frozen.gradient, size + frozen.gradient_size
+    wanted = np.clip(q, *columns.slopes(pair.b))
+    miss = np.abs(q - wanted)
     is_near = (miss <= _NEARLY_STATIONARY * (size + region.combined_size(point))).all()
     if not is_near or float((0.5 * miss * miss / columns.rho).sum()) < 0.5 * gap:
         return None
-    return balanced_on(problem, point, np.arange(d), wanted=wanted)
+    return balanced_on(problem, point, np.arange(d), frozen, wanted)
 
 
 def exact_balance(pair: Pair, outside: Indices = _NO_COLUMNS) -> Balance:

@@ -82,13 +82,23 @@ def prove(
     if dual is None:
         dual = DualPoint(problem.rows.slopes(problem.design.dot(b) + b0))
     point = inside_boxes(problem, dual)
-    found = _closed(problem, b, b0, point, tol)
-    if tol and not found.certificate.holds(tol, math.inf):
-        moved = moved_to_stationarity(problem, b, point, found.certificate.gap)
-        if moved is not None:
-            other = _closed(problem, b, b0, moved, tol)
-            found = other if other.certificate.gap < found.certificate.gap else found
+    pair = Pair(problem, b, b0, point, problem.terms.free_columns, None)
+    found = closed_where_stationary(lambda one: _closed(problem, b, b0, one, tol), pair, tol)
     return Proof(found.certificate, found.point.scaled(found.share))
+
+
+def closed_where_stationary(
+    closed: Callable[[DualPoint], ClosedPair], pair: Pair, tol: float | None
+) -> ClosedPair:
+    """Return the certificate of a pair, or with its multipliers moved if that is what it takes."""
+    found = closed(pair.point)
+    if not tol or found.certificate.holds(tol, math.inf):
+        return found
+    moved = moved_to_stationarity(pair, found.certificate.gap)
+    if moved is None:
+        return found
+    other = closed(moved)
+    return other if other.certificate.gap < found.certificate.gap else found
 
 
 def _closed(
