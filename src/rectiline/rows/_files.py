@@ -192,14 +192,16 @@ def from_parquet(
 
 def _opened(paths: Any, format: str | None) -> Any:
     """Return the data set of files."""
-    from pyarrow import dataset
+    from pyarrow import dataset, fs
 
     found, base = _found(paths)
     kind = _FORMATS.get(Path(found[0]).suffix, "parquet") if format is None else format
     if kind not in _FORMATS.values():
         raise ValueError(f'format={format!r}: must be "parquet", "feather" or "csv".')
     source = found[0] if len(found) == 1 else found
-    where = {} if base is None else {"partition_base_dir": base}
+    where: dict[str, Any] = {} if base is None else {"partition_base_dir": base}
+    if kind == "parquet" and all(map(os.path.exists, found)):
+        where["filesystem"] = fs.LocalFileSystem(use_mmap=True)  # reads the pages it decodes alone
     return dataset.dataset(source, format=kind, partitioning="hive", **where)
 
 
