@@ -38,6 +38,7 @@ Numbers = NDArray[np.int64]
 
 # Standard deviations by which a block may hold more than its share of the smallest keys.
 _MOST_KEY_DEVIATIONS = 6.0
+_ROWS_FOR_DEFAULTS = 100_000  # of a sample, if there are as many
 # Limits on the rows of one class that a block contributes.
 _MOST_BLOCK_SHARES, _LEAST_ROWS_OF_BLOCK = 1.5, 2_000
 
@@ -64,16 +65,15 @@ class RowSample:
     is_quick: bool = False
 
     def cut(self, size: int) -> RowSample:
-        """Return about `size` rows, spread, that stand for all; self if there are not more.
+        """Return `size` rows, chosen at random, that stand for all; self if there are not more.
 
         Rows at equal distances would all be of one level where those of several levels take turns.
         """
         n = self.rows.size
         if n <= size:
             return self
-        at, each = spread_rows(n, size, on_host(size))
-        few = self.take(at)
-        return replace(few, stands_for=each * few.stands_for)
+        few = self.take(np.sort(np.random.default_rng(0).permutation(n)[:size]))
+        return replace(few, stands_for=(n / size) * few.stands_for)
 
     def take(self, at: NDArray[np.intp]) -> RowSample:
         """Return some of the rows, which stand for what they stood for."""
@@ -93,13 +93,15 @@ class SampleCutShort(OutOfTime):
 _HELD: WeakKeyDictionary[RowBlocks, tuple[Any, ref[RowSample]]] = WeakKeyDictionary()
 
 
-def draw_rows(blocks: RowBlocks, least: int, seed: int) -> RowSample:
-    """Return a sample of a source without random access; a solver starts on it while it is held.
+def draw_rows(blocks: RowBlocks, seed: int) -> RowSample:
+    """Return a sample of the rows of a source, on which default parameters are computed.
 
-    It has `least` rows if there are as many, and no quicker ones.
+    Where rows cannot be taken anywhere, a solver starts on it as well while it is held.
     """
-    size = RowPlan(blocks.known_n_rows, blocks.n_features).sampled_rows
-    sample = sample_source(blocks, max(size, least), seed)
+    size = _ROWS_FOR_DEFAULTS
+    if not blocks.has_random_access:
+        size = max(size, RowPlan(blocks.known_n_rows, blocks.n_features).sampled_rows)
+    sample = sample_source(blocks, size, seed)
     refuse_giants(sample.block, sample.rows, blocks.feature_names)
     return sample
 
@@ -336,11 +338,11 @@ class Sample:
         return Sample.on(problem, self.drawn, self.thinned, self.rows)
 
     def thin(self, problem: Problem, size: int) -> Sample:
-        """Return about `size` rows, spread, that stand for all; self if it has not more."""
+        """Return `size` rows, chosen at random, that stand for all; self if it has not more."""
         few = self.drawn.cut(size)
         if few is self.drawn:
             return self
-        return Sample.on(problem, few, self.stands_for.size / few.rows.size)
+        return Sample.on(problem, few, self.stands_for.size / size)
 
     def slopes(self, coef: Vector, intercept: float) -> Vector:
         """Return the slopes of the losses, times their weights and how many each stands for."""

@@ -176,7 +176,7 @@ def _solve(sample: Sample) -> Solution:
 
 
 # Expected gap of frozen rows that cross a knot, relative to the tolerance.
-_CROSSING_TOLERANCE_SHARE = 0.03
+_CROSSING_TOLERANCE_SHARE = 0.001
 _MOST_DEVIATIONS = 6.0
 _LEAST_ROWS_PER_COLUMN_AT_KINK = 20  # from which the density at a kink is estimated
 _LEAST_ROWS_WITH_ENTRY = 30  # a column with fewer in the sample is hardly known
