@@ -65,15 +65,15 @@ class RowSample:
     is_quick: bool = False
 
     def cut(self, size: int) -> RowSample:
-        """Return `size` rows, chosen at random, that stand for all; self if there are not more.
+        """Return `size` rows, spread at random, that stand for all; self if there are not more.
 
         Rows at equal distances would all be of one level where those of several levels take turns.
         """
-        n = self.rows.size
-        if n <= size:
+        if self.rows.size <= size:
             return self
-        few = self.take(np.sort(np.random.default_rng(0).permutation(n)[:size]))
-        return replace(few, stands_for=(n / size) * few.stands_for)
+        at, each = spread_rows(self.rows.size, size, on_host(size))
+        few = self.take(at)
+        return replace(few, stands_for=each * few.stands_for)
 
     def take(self, at: NDArray[np.intp]) -> RowSample:
         """Return some of the rows, which stand for what they stood for."""
@@ -338,7 +338,7 @@ class Sample:
         return Sample.on(problem, self.drawn, self.thinned, self.rows)
 
     def thin(self, problem: Problem, size: int) -> Sample:
-        """Return `size` rows, chosen at random, that stand for all; self if it has not more."""
+        """Return `size` rows, spread at random, that stand for all; self if it has not more."""
         few = self.drawn.cut(size)
         if few is self.drawn:
             return self
