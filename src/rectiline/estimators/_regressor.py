@@ -76,7 +76,7 @@ class PLQRegressor(RegressorMixin, LinearFitMixin[np.float64]):  # type: ignore[
     squared error and "l2" this is the ridge under which columns and noise are expected to explain
     equally much. The elastic net adds terms of two units; with ``C="auto"`` its L1 norm counts s
     times, so that both are squares of the unit of y.
-    For rows in blocks the scale comes from 100,000 of them, evenly spread, if there are more.
+    For rows in blocks the scale comes from 100,000 of them, spread at random, if there are more.
 
     Examples
     --------
