@@ -137,6 +137,10 @@ class ColumnBlock(Block):
 
     __slots__ = ("_found", "columns", "names")
 
+    columns: list[NDArray[Any]]
+    names: Sequence[str] | None
+    _found: dict[str, Any]
+
     def __init__(
         self, X: Any, y: Any, weight: Any, start: int, names: Sequence[str] | None = None
     ) -> None:
@@ -149,7 +153,7 @@ class ColumnBlock(Block):
         return ColumnBlock, (self.columns, self.y, self.weight, self.start, self.names)
 
     @property
-    def X(self) -> NDArray[Any]:  # type: ignore[override]
+    def X(self) -> Any:
         """The columns side by side."""
         if "X" not in self._found:
             self._bits_of_X()
