@@ -8,6 +8,7 @@ import scipy.sparse as sp
 
 import rectiline as rl
 from rectiline.exceptions import InfeasibleError, UnsupportedProblemError
+from rectiline.rows import on_host, spread_rows
 
 N, D = 12_000, 4
 NAMES = [f"c{k}" for k in range(D)]
@@ -120,7 +121,7 @@ def test_weights_come_with_the_rows(kind, name, tmp_path):
 def test_defaults_come_from_a_sample_of_many_rows():
     many, y = np.tile(X, (17, 1)), np.tile(Y, 17)  # 204,000 rows, of which 100,000 are looked at
     model = rl.PLQRegressor().fit(rl.rows.from_arrays(many, y))
-    at = np.arange(100_000) * many.shape[0] // 100_000
+    at, _ = spread_rows(len(many), 100_000, on_host(0))
     whole = rl.PLQRegressor().fit(many[at], y[at])
     assert model.delta_ == whole.delta_ and model.C_ == whole.C_
 

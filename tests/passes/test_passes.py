@@ -327,3 +327,17 @@ def test_coefficients_without_multipliers_are_certified_on_rows(penalty):
     best = rl.solve(rl.Problem(X, y, loss="absolute", penalty=penalty), tol=1e-9)
     assert proof.primal == pytest.approx(np.abs(y).sum())
     assert proof.primal - proof.gap <= best.objective
+
+
+@pytest.mark.parametrize("seed", [1, 6])
+def test_a_weak_ridge_costs_no_pass_for_rows_that_cross_a_knot(seed):
+    """What they changed in X'g added its square over twice the strength to the gap."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((60_000, 4))
+    y = X @ np.arange(1.0, 5) + rng.standard_t(3, 60_000)
+    rows = rl.rows.from_arrays(X, y, block_rows=20_000)
+    problem = rl.Problem(rows, loss="huber", penalty=rl.penalties.Ridge(1e-4))
+    solution = rl.solve(problem, tol=1e-6)
+    assert solution.status == "solved" and solution.passes == 2
+    again = problem.certify(solution)
+    assert again.holds(1e-6)

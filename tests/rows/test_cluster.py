@@ -225,7 +225,7 @@ class Liar(Counted):
 def test_a_worker_that_lies_is_refused(folder, cluster):
     liar = Liar(cluster)
     with pytest.raises(
-        RuntimeError, match=r"changed between two passes: block 10 \(from row 500000"
+        RuntimeError, match=r"changed between two passes: block 5 \(from row 500000"
     ):
         solved(opened(folder, liar))
     assert liar.passes == 3

@@ -93,7 +93,7 @@ def moved(array):
 
 def test_sums_do_not_depend_on_where_a_block_has_been():
     X, y, _ = data(7)
-    work = Work(sums, np.ones(3), 3, False, None, True)
+    work = Work(sums, np.ones(3), 3, marks_all=True)
     # By rows and by columns: NumPy's products of the two may differ in the last bit.
     for stored, there in ((X, moved(X)), (np.asfortranarray(X), moved(X.T).T)):
         expected, _ = work.run(Block(stored, y, None, 0))

@@ -1,5 +1,7 @@
 """How often files are decoded: a fit reads Parquet twice, and a small part of it for its sample."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -173,3 +175,11 @@ def test_files_sorted_within_row_groups_are_solved(tmp_path, key):
     solution = rl.solve(rl.Problem(rows, loss=rl.losses.Pinball(0.9)))
     # A sample of all rows is drawn after the first pass.
     assert solution.status == "solved" and solution.passes <= 3
+
+
+def test_parts_of_a_block_of_a_table_can_be_replaced():
+    table = pa.table({"a": [1.0, 2.0], "b": [3.0, 4.0], "y": [0.0, 1.0]})
+    block = next(iter(rl.rows.of(table, target="y")))
+    other = replace(block, y=block.y + 1.0)
+    assert other.y.tolist() == [1.0, 2.0] and other.X.tolist() == [[1.0, 3.0], [2.0, 4.0]]
+    assert replace(block, X=2.0 * block.X).X.tolist() == [[2.0, 6.0], [4.0, 8.0]]

@@ -20,14 +20,14 @@ from rectiline.estimators._fairness import fairness_table
 from rectiline.estimators._inference import InferenceTerms, level_of
 from rectiline.estimators._linear import LinearFitMixin
 from rectiline.estimators._parameters import PARAMETER_RULES, TermParameters, keeps_parameters
-from rectiline.estimators._rows import sample_rows, with_targets
+from rectiline.estimators._rows import with_targets
 from rectiline.estimators._run import RunOptions, solve_all
 from rectiline.estimators._search import SearchMixin
 from rectiline.estimators._tasks import FitData, Task
 from rectiline.exceptions import ConvergenceWarning
 from rectiline.losses import Absolute, Loss
 from rectiline.penalties import Ridge
-from rectiline.solvers import Solution
+from rectiline.solvers import Solution, draw_rows
 
 _SCALE_FIT_SHARE = 0.1  # of the time limit, for the fit that finds the scale of the residuals
 
@@ -76,7 +76,7 @@ class PLQRegressor(RegressorMixin, LinearFitMixin[np.float64]):  # type: ignore[
     squared error and "l2" this is the ridge under which columns and noise are expected to explain
     equally much. The elastic net adds terms of two units; with ``C="auto"`` its L1 norm counts s
     times, so that both are squares of the unit of y.
-    For rows in blocks the scale comes from 100,000 of them, evenly spread, if there are more.
+    For rows in blocks the scale comes from 100,000 of them, spread at random, if there are more.
 
     Examples
     --------
@@ -141,7 +141,7 @@ class PLQRegressor(RegressorMixin, LinearFitMixin[np.float64]):  # type: ignore[
 
     def _sampled(self, data: FitData) -> FitData:
         """Return a sample of rows in blocks, weighted by how many each stands for."""
-        sample = sample_rows(data.rows, seed_of(self.random_state))
+        sample = draw_rows(data.rows, seed_of(self.random_state))
         X, y = sample.block.X, np.asarray(sample.block.y, dtype=np.float64)
         weight = sample.stands_for / sample.stands_for.max()
         if sample.block.weight is not None:

@@ -21,7 +21,7 @@ from sklearn.calibration import CalibratedClassifierCV
 
 from rectiline._polling import Clock
 from rectiline._typing import Indices, Matrix, Vector
-from rectiline.estimators._rows import refuse_on_rows, sample_rows, with_targets
+from rectiline.estimators._rows import refuse_on_rows, with_targets
 from rectiline.estimators._run import RunOptions, solve_in_passes
 from rectiline.estimators._scores import SummedScore, predictions
 from rectiline.estimators._search_folds import Search, mean_scores
@@ -31,7 +31,7 @@ from rectiline.paths import Path
 from rectiline.problems import Problem
 from rectiline.problems.blocks import BlockData, NearRows, fold_of_rows
 from rectiline.rows import Block, TensorRows
-from rectiline.solvers import Solution, check_takes_rows
+from rectiline.solvers import Solution, check_takes_rows, draw_rows
 
 _MEMBERS = 32  # problems of a family at most: each keeps copies of its rows near a knot
 _FOLDS = 5
@@ -88,7 +88,7 @@ class RowSearch(Search):
         )
         check_takes_rows(self.options.solver, self.options.solver_options)
         self.score = _checked_score(model, data)
-        sample = sample_rows(data.rows, self.options.seed)
+        sample = draw_rows(data.rows, self.options.seed)
 
         def on_sample(problem: Problem) -> Problem:
             samples = problem.samples.of_block(sample.block, sample.rows)

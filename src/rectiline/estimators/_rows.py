@@ -14,9 +14,7 @@ from rectiline._typing import Vector
 from rectiline.estimators._check import as_numpy, like, linear_scores, on_host
 from rectiline.estimators._encode import new_rows
 from rectiline.rows import Block, RowBlocks
-from rectiline.solvers import RowSample, draw_rows
 
-_SAMPLE_ROWS = 100_000  # rows of the sample that default parameters are computed on
 _TENSOR_ENTRIES_AT_ONCE = 1 << 26  # converted to float64 at a time
 
 
@@ -48,19 +46,6 @@ def refuse_on_rows(estimator: Any, **asked: bool) -> None:
                 f"{type(estimator).__name__}: {what} needs X and y in memory, and cannot go with "
                 "rows in blocks. Leave it out, or pass arrays."
             )
-
-
-def sample_rows(rows: RowBlocks, seed: int) -> RowSample:
-    """Return up to 100,000 rows, evenly spread where rows can be taken anywhere.
-
-    Of other sources it is the sample that the solver starts on as well, as long as it is held.
-    """
-    if not rows.has_random_access:
-        return draw_rows(rows, _SAMPLE_ROWS, seed)
-    n = rows.n_rows
-    size = min(n, _SAMPLE_ROWS)
-    numbers = np.arange(size, dtype=np.int64) * n // size
-    return RowSample(rows.take(numbers), numbers, np.full(size, n / size))
 
 
 def count_labels(rows: RowBlocks) -> tuple[NDArray[Any], Vector]:

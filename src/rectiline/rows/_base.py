@@ -59,7 +59,6 @@ class RowBlocks(ABC):
     executor: Any = None
     snapshot: str | None = None
     has_random_access: bool = False  # whether `take` reads some rows without reading all of them
-    is_checked: bool = True  # whether the entries are known to be finite, or left to the passes
     reads_ahead: bool = False  # whether a thread opens the next blocks while one is worked on
     is_in_memory: bool = False  # whether the rows are arrays of this process
     is_one_stream: bool = False  # whether its only item is itself, which no worker can open
@@ -198,9 +197,7 @@ class RowBlocks(ABC):
         One call is one pass over the rows. An executor runs the function where it opens the
         block; it is a module-level function then, and state and results can be pickled.
         """
-        looks_for_nan = not (self.is_checked or self._is_known)
-        names = self.feature_names
-        work = Work(function, state, self.n_features, looks_for_nan, names, not self.is_in_memory)
+        work = Work(function, state, self.n_features, marks_all=not self.is_in_memory)
         place = rows = 0
         for result, mark in run_work(self.executor, work, self.items(), self.reads_ahead):
             checkpoint()

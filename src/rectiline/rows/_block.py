@@ -84,6 +84,7 @@ class Block:
     def fingerprint(self, of_all: bool = True) -> tuple[Any, ...]:
         """Return the size of the block with sums of all its bits, or with three of its rows.
 
+        A look at all entries refuses those that are not finite.
         Equal data give equal fingerprints, so that a source that changes between two passes is
         noticed. The first, the middle and the last row show rows that were exchanged.
         """
@@ -100,7 +101,10 @@ class Block:
         return (n, *parts)
 
     def _bits_of_X(self) -> int:
-        return _look_at(self.X.data if self.is_sparse else self.X)[0]
+        bits, is_finite = _look_at(self.X.data if self.is_sparse else self.X)
+        if not is_finite:
+            refuse_non_finite(self)
+        return bits
 
     def aligned(self) -> Block:
         """Return a block whose arrays start where numbers of their type may start.
@@ -120,26 +124,27 @@ class Block:
 class ColumnBlock(Block):
     """Rows whose columns lie apart, as tables hold them; X is put together when it is asked for.
 
+    It is made of a list of columns, or of an array (by `dataclasses.replace`).
     Entries that are not finite are refused when the columns are looked at for the first time.
 
     Attributes
     ----------
     columns : list of ndarray of shape (n_rows,)
         Of one type, float32 or float64; at least one.
-    names : tuple of str
+    names : sequence of str or None
         Of the columns.
     """
 
     __slots__ = ("_found", "columns", "names")
 
+    columns: list[NDArray[Any]]
+    names: Sequence[str] | None
+    _found: dict[str, Any]
+
     def __init__(
-        self,
-        columns: Sequence[NDArray[Any]],
-        y: Any,
-        weight: Any,
-        start: int,
-        names: Sequence[str],
+        self, X: Any, y: Any, weight: Any, start: int, names: Sequence[str] | None = None
     ) -> None:
+        columns = X if isinstance(X, list) else [np.ascontiguousarray(column) for column in X.T]
         given = {"columns": columns, "y": y, "weight": weight, "start": start, "names": names}
         for name, value in (given | {"_found": {}}).items():
             object.__setattr__(self, name, value)  # a block is frozen
@@ -148,7 +153,7 @@ class ColumnBlock(Block):
         return ColumnBlock, (self.columns, self.y, self.weight, self.start, self.names)
 
     @property
-    def X(self) -> NDArray[Any]:  # type: ignore[override]
+    def X(self) -> Any:
         """The columns side by side."""
         if "X" not in self._found:
             self._bits_of_X()

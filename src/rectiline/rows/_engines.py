@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from rectiline.rows._block import Block, refuse_non_finite
+from rectiline.rows._block import Block
 
 _BLOCKS_AHEAD = 2  # opened by a thread while another is worked on
 _END = object()
@@ -30,10 +30,6 @@ class Work:
     function, state
         The pass: ``function(block, state)``.
     n_features : int
-    looks_for_nan : bool
-        Whether to refuse entries that are not finite.
-    names : sequence of str or None
-        Names of the columns.
     marks_all : bool
         Whether the fingerprint of a block counts all of its entries.
     """
@@ -41,8 +37,6 @@ class Work:
     function: Callable[[Block, Any], Any]
     state: Any
     n_features: int
-    looks_for_nan: bool
-    names: Sequence[str] | None
     marks_all: bool
 
     def run(self, block: Block) -> tuple[Any, tuple[Any, ...]]:
@@ -55,8 +49,6 @@ class Work:
             )
         if not block.is_tensor:
             block = block.aligned()
-        if self.looks_for_nan:
-            refuse_non_finite(block, self.names)
         return self.function(block, self.state), block.fingerprint(self.marks_all)
 
     def __call__(self, item: Any) -> list[tuple[Any, tuple[Any, ...]]]:

@@ -19,7 +19,7 @@ from rectiline.rows._cache import FileStamp, listed_paths
 class NpyRows(SlicedRows):
     """Rows of one or several .npy files, which are mapped and never read as a whole."""
 
-    is_checked = is_in_memory = False
+    is_in_memory = False
 
     def __init__(self, X: Any, y: Any, sample_weight: Any, block_rows: int | None) -> None:
         files = Files.opened("X", X, 2)

@@ -23,7 +23,6 @@ _MOST_COLUMNS = 2**31 - 1
 class SvmlightRows(RowBlocks):
     """Rows of svmlight text files: one item for each range of bytes that holds any."""
 
-    is_checked = False
     reads_ahead = True
 
     def __init__(

@@ -206,7 +206,7 @@ class TableRows(RowBlocks):
         if not columns.names or self._is_held:
             yield from self.map_blocks(function, state)
             return
-        work = Work(function, state, 0, False, None, False)
+        work = Work(function, state, 0, marks_all=False)
         items = (replace(one, reading=replace(one.reading, columns=columns)) for one in self._items)
         for result, _ in run_work(self.executor, work, items, self.reads_ahead):
             yield result

@@ -38,6 +38,7 @@ Numbers = NDArray[np.int64]
 
 # Standard deviations by which a block may hold more than its share of the smallest keys.
 _MOST_KEY_DEVIATIONS = 6.0
+_ROWS_FOR_DEFAULTS = 100_000  # of a sample, if there are as many
 # Limits on the rows of one class that a block contributes.
 _MOST_BLOCK_SHARES, _LEAST_ROWS_OF_BLOCK = 1.5, 2_000
 
@@ -64,12 +65,15 @@ class RowSample:
     is_quick: bool = False
 
     def cut(self, size: int) -> RowSample:
-        """Return `size` rows, evenly spaced, that stand for all; self if there are not more."""
-        n = self.rows.size
-        if n <= size:
+        """Return `size` rows, spread at random, that stand for all; self if there are not more.
+
+        Rows at equal distances would all be of one level where those of several levels take turns.
+        """
+        if self.rows.size <= size:
             return self
-        few = self.take(np.arange(size) * n // size)
-        return replace(few, stands_for=(n / size) * few.stands_for)
+        at, each = spread_rows(self.rows.size, size, on_host(size))
+        few = self.take(at)
+        return replace(few, stands_for=each * few.stands_for)
 
     def take(self, at: NDArray[np.intp]) -> RowSample:
         """Return some of the rows, which stand for what they stood for."""
@@ -89,13 +93,15 @@ class SampleCutShort(OutOfTime):
 _HELD: WeakKeyDictionary[RowBlocks, tuple[Any, ref[RowSample]]] = WeakKeyDictionary()
 
 
-def draw_rows(blocks: RowBlocks, least: int, seed: int) -> RowSample:
-    """Return a sample of a source without random access; a solver starts on it while it is held.
+def draw_rows(blocks: RowBlocks, seed: int) -> RowSample:
+    """Return a sample of the rows of a source, on which default parameters are computed.
 
-    It has `least` rows if there are as many, and no quicker ones.
+    Where rows cannot be taken anywhere, a solver starts on it as well while it is held.
     """
-    size = RowPlan(blocks.known_n_rows, blocks.n_features).sampled_rows
-    sample = sample_source(blocks, max(size, least), seed)
+    size = _ROWS_FOR_DEFAULTS
+    if not blocks.has_random_access:
+        size = max(size, RowPlan(blocks.known_n_rows, blocks.n_features).sampled_rows)
+    sample = sample_source(blocks, size, seed)
     refuse_giants(sample.block, sample.rows, blocks.feature_names)
     return sample
 
@@ -332,7 +338,7 @@ class Sample:
         return Sample.on(problem, self.drawn, self.thinned, self.rows)
 
     def thin(self, problem: Problem, size: int) -> Sample:
-        """Return `size` rows, evenly spaced, that stand for all; self if it has not more."""
+        """Return `size` rows, spread at random, that stand for all; self if it has not more."""
         few = self.drawn.cut(size)
         if few is self.drawn:
             return self
@@ -352,7 +358,8 @@ class Sample:
     def is_like(self, totals: Totals, coef: Vector, intercept: float) -> bool:
         """Whether the gradient over all rows, which a pass has split at a point, is expected.
 
-        Columns that the sample does not know are left out.
+        Columns that the sample does not know are left out. One more row, of the steepest slope, is
+        counted among its errors: all rows of a sample may lie where the losses are flat.
         """
         design, slopes = self.problem.design, self.slopes(coef, intercept)
         near = totals.near()
@@ -361,10 +368,13 @@ class Sample:
         change = np.append(totals["change"] + part.design.tdot(own), totals["change_total"])
         change[-1] += own.sum()
         expected = np.append(design.tdot(slopes), slopes.sum())
+        counts = np.append(design.column_counts, slopes.size)
+        typical = np.append(design.column_squares(), slopes.size) / np.maximum(counts, 1)
+        steepest = float(self.problem.weight.max()) * self.problem.slope_width[0]
         variance = np.append(design.column_squares(slopes**2), slopes @ slopes)
-        if not self.problem.fit_intercept:
-            variance[-1] = 0.0
-        known = variance > 0
+        variance += steepest**2 * typical
+        known = counts > 0
+        known[-1] = self.problem.fit_intercept
         off = np.abs(change - expected)[known]
         return bool((off <= _MOST_DEVIATIONS * np.sqrt(variance[known])).all())
 
