@@ -135,16 +135,16 @@ def read(path: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     >>> read(file)[0]["problems"][0]["kind"]
     'optimality'
     """
-    with raising(Refused, "this is not a readable certificate file"):
-        with zipfile.ZipFile(path) as archive:
-            members, stream = archive.infolist(), archive.fp
-            size, packed = sum(m.file_size for m in members), stream.seek(0, 2) if stream else 0
-            need(size <= max(BYTES, RATIO * packed), f"the file unpacks to {size:,} bytes")
-            need(all(m.compress_type in (0, 8) for m in members), "the compression is unknown")
-            need(len(set(archive.namelist())) == len(members), "a member stands there twice")
-            # No more than the declared bytes; the last of them compares the checksum.
-            parts = {m.filename: archive.open(m).read(m.file_size) for m in members}
-        header = json.loads(parts.pop("header.json"), parse_constant=int)  # refuses NaN
+    with raising(Refused, "this is not a certificate file"), zipfile.ZipFile(path) as archive:
+        members, stream = archive.infolist(), archive.fp
+        size, packed = sum(m.file_size for m in members), stream.seek(0, 2) if stream else 0
+        need(size <= max(BYTES, RATIO * packed), f"the file unpacks to {size:,} bytes")
+        need(all(m.compress_type in (0, 8) for m in members), "the compression is unknown")
+        need(len(set(archive.namelist())) == len(members), "a member stands there twice")
+        # No more than the declared bytes; the last of them compares the checksum.
+        parts = {m.filename: archive.open(m).read(m.file_size) for m in members}
+        text = parts.pop("header.json").decode("utf-8-sig")
+        header = json.loads(text, parse_constant=int)  # refuses NaN
         are_arrays = all(name.endswith(".npy") and name.isprintable() for name in parts)
         need(are_arrays, "a member is no array")
         arrays = {name.removesuffix(".npy"): array(name, raw) for name, raw in parts.items()}
@@ -259,10 +259,10 @@ def check_terms(stated: dict[str, Any], n: int, labels: Any, arrays: dict[str, A
     need((abs(encoding[:, 0]) == 1).all() and (encoding[:, 2] >= 0).all(), "the encoding is odd")
     if labels is None:
         return need(len(encoding) == 1 and encoding[0, 1] == 0, "the encoding is odd")
-    is_list = type(labels) is list and all(isinstance(one, (str, int, float)) for one in labels)
-    need(is_list, "labels are odd")
-    need(len(set(labels)) == len(labels) == len(encoding), "labels are odd or stand there twice")
     need(copies[:, 1].min() >= 0, "a copy of the rows has labels without a target")
+    is_list = type(labels) is list and all(isinstance(one, (str, int, float)) for one in labels)
+    is_right = is_list and len(set(labels)) == len(labels) == len(encoding)
+    need(is_right, "labels are odd or stand there twice")
 
 
 # ---- losses and penalties of columns -------------------------------------------------------------
@@ -361,14 +361,10 @@ def column_gap(b: Any, rho: Any, l1: Any, bounds: Any, q: Any, error: Any) -> tu
 # ---- the proof -----------------------------------------------------------------------------------
 
 
-def fraction(value: float) -> Any:
-    """Return a number as a fraction, an infinite one as it is."""
-    return value if abs(value) == INF else Fraction(value)
-
-
 def rational(values: Any) -> Any:
-    """Return an array of fractions."""
-    return np.asarray(np.frompyfunc(fraction, 1, 1)(values), dtype=object)
+    """Return numbers as fractions, infinite ones as they are."""
+    convert: Any = np.frompyfunc(lambda v: v if abs(v) == INF else Fraction(v), 1, 1)
+    return np.asarray(convert(values), dtype=object)
 
 
 def combined(arrays: dict[str, Any]) -> tuple[Any, Any]:
@@ -412,8 +408,8 @@ class Checker:
         self.losses = [Loss(one, exact) for one in stated["losses"]]
         self.claim = {name: Fraction(number(word)) for name, word in stated["claim"].items()}
         self.number: Any = rational if exact else np.asarray
-        names = ("coef", "split_coef", "slopes")
-        self.coef, self.split, self.slopes = (self.number(arrays[name]) for name in names)
+        self.coef, self.split = map(self.number, (arrays["coef"], arrays["split_coef"]))
+        self.slopes = self.number(arrays["slopes"])
         # The cost of a group is the inner product of its strengths with its sorted sizes: one
         # strength and zeros give the largest value (GroupLinf), several the sorted L1 norm (Slope).
         index = arrays["groups"]
@@ -448,9 +444,8 @@ class Checker:
             for loss in np.unique(index):
                 mine = (w > 0) & (index == loss)
                 if mine.any():
-                    parts = (self.design(X[mine], k), p[mine], o[mine], w[mine])
-                    at = count * rows[mine] + k
-                    self.sum(self.losses[loss], at, *map(self.number, parts))
+                    parts = map(self.number, (self.design(X[mine], k), p[mine], o[mine], w[mine]))
+                    self.sum(self.losses[loss], count * rows[mine] + k, *parts)
         self.n, self.used = self.n + len(X), self.used + int(weighted.sum())
 
     def encode(self, values: Any, k: int) -> tuple[Any, Any, Any]:
@@ -517,24 +512,24 @@ class Checker:
     @np.errstate(all="ignore")
     def verdict(self) -> Verdict:
         """Return what is proved about all rows, or refuse if that is not what the file claims."""
-        arrays = self.arrays
         if self.kind == "infeasible":
-            size = excluded_size(arrays)
-            return Verdict(math.nan, 0.0, 0.0, size, region(arrays), "infeasible")
+            size = excluded_size(self.arrays)
+            return Verdict(math.nan, 0, 0, size, region(self.arrays), "infeasible")
         # Where multipliers do not bound coefficients, they count up to so many of their sizes.
         radius = FIRST_RADIUS if self.header["version"] == 1 else RADIUS
         size = np.maximum(abs(self.coef), self.reach / np.where(self.top > 0, self.top, 1))
         self.far = radius * size
         self.check_coefficients(size)
-        said = self.statement()
         charges = [rho * b * b / 2 + l1 * abs(b) for _, b, rho, l1, _, _ in self.columns()]
         charges += [norm for _, _, _, norm in self.norms()]
-        charges += [self.charge_of_tasks()] if "tasks" in arrays else []
+        charges += [self.charge_of_tasks()] if "tasks" in self.arrays else []
         self.objective = value, most = self.loss + self.raised(charges)
         if self.kind == "unbounded":
-            need(most <= LOWEST, "the objective does not fall far enough")
-            return Verdict(float(most), INF, 0.0, INF, said, "unbounded")
-        pull, level = combined(arrays)
+            d = rational(self.arrays["direction"])
+            is_falling = most <= LOWEST and self.q @ d > rational(self.error) @ abs(d)
+            need(is_falling, "the objective does not fall far enough")
+            return Verdict(float(most), INF, 0.0, INF, self.statement(), "unbounded")
+        pull, level = combined(self.arrays)
         gaps, q = self.gap + pull @ rational(self.coef) + level, self.q + pull
         without, bound = (self.proved(gaps[k], q, rational(k * self.error)) for k in (0, 1))
         # Competitors are cut off only where that is much less, or proves what is claimed.
@@ -544,7 +539,7 @@ class Checker:
         need(abs(value - claimed) <= allowed + abs(value) * 1e-9, f"the objective is {found}")
         need(gap <= allowed, f"the proved gap {float(gap):.3g} exceeds {float(allowed):.3g}")
         rounding, reached = gap - without[is_cut], radius if is_cut or self.is_free else INF
-        return Verdict(float(value), float(max(gap, 0)), float(rounding), reached, said)
+        return Verdict(float(value), float(max(gap, 0)), float(rounding), reached, self.statement())
 
     def check_coefficients(self, size: Any) -> None:
         """Refuse coefficients outside their bounds, or that break a constraint beyond rounding."""
@@ -563,7 +558,7 @@ class Checker:
         """Yield the number, b, rho, l1 and bounds of each column outside groups and tasks."""
         bounds = self.arrays["lower"], self.arrays["upper"]
         for j in self.alone:
-            yield j, *(fraction(one[j]) for one in (self.coef, self.rho, self.l1, *bounds))
+            yield j, *rational([one[j] for one in (self.coef, self.rho, self.l1, *bounds)])
 
     def norms(self) -> Iterator[Any]:
         """Yield the columns of each group, their coefficients and strengths, and its norm."""
@@ -571,9 +566,8 @@ class Checker:
             b, strengths = rational(self.coef[j]), rational(self.arrays["strengths"][j])
             yield j, b, strengths, strengths @ np.sort(abs(b))[::-1]
 
-    def raised(self, terms: Iterable[Any]) -> Fraction:
+    def raised(self, terms: list[Any]) -> Fraction:
         """Return a sum of fractions rounded up: an exact one has long denominators."""
-        terms = list(terms)
         need(all(abs(term) < INF for term in terms), "no finite gap can be proved")
         if self.exact:
             return sum(terms, Fraction(0))
@@ -588,7 +582,7 @@ class Checker:
         competitors, which is at most the objective less the least loss where they are better, or
         competitors are cut off, as on columns without penalty (`is_free`).
         """
-        terms, cut, shares, far = [], [], [Fraction(1)], rational(self.far)
+        terms, cut, shares, far = list[Any](), list[Any](), [Fraction(1)], rational(self.far)
         for j, b, rho, l1, *bounds in self.columns():
             term, over = column_gap(b, rho, l1, bounds, q[j], error[j])
             terms.append(term)
@@ -659,21 +653,21 @@ class Checker:
             rules.append(f"{base} {'+' if sign > 0 else '-'} z times {factor:g}")
         used = sorted((one for one in self.losses if one.rows), key=lambda one: -one.rows)
         slopes = [f"slopes from {float(one.low):g} to {float(one.high):g}" for one in used]
+        norms = [arrays["strengths"][j] for j in self.groups]
         sizes = {"ridge": self.rho[self.rho > 0], "L1": self.l1[self.l1 > 0]}
-        sizes["sorted norms"] = np.concatenate([[], *(arrays["strengths"][j] for j in self.groups)])
-        penalty = [
-            f"{name} on {some.size}" + (f" ({some.min():g} to {some.max():g})" if some.size else "")
-            for name, some in sizes.items()
-        ]
+        penalty = []
+        for name, some in (sizes | {"sorted norms": np.concatenate([[], *norms])}).items():
+            ends = f" ({some.min():g} to {some.max():g})" if some.size else ""
+            penalty.append(f"{name} on {some.size}{ends}")
         if "tasks" in arrays:
             c, eta, h, is_centred = arrays["shared"]
             shape = " x ".join(map(str, arrays["tasks"].shape))
             penalty.append(f"{h:g} shared dimensions (c {c:g}, eta {eta:g}) of {shape} columns")
             penalty[-1] += ", less their means" * int(is_centred)
         loss = f"loss of {listed(rules)} (z is the prediction) with {listed(slopes, 3)}"
-        is_equal = not self.is_by_data and (arrays["weight"] == 1).all()
-        whose = f"weights of the {'data' if self.is_by_data else 'file'}"
-        weights = "equal weights" if is_equal else whose
+        weights = f"weights of the {'data' if self.is_by_data else 'file'}"
+        if not self.is_by_data and (arrays["weight"] == 1).all():
+            weights = "equal weights"
         return "; ".join([rows, loss, ", ".join(penalty), region(arrays), weights])
 
 
@@ -689,11 +683,9 @@ def excluded_size(arrays: dict[str, Any]) -> float:
     All sums are rational. Coefficients without a bound need multipliers that cancel exactly, and
     then the size is infinite; what is left of others excludes coefficients up to a size only.
     """
-    pull, best = combined(arrays)
-    left = Fraction(0)
-    for one in zip(pull, arrays["lower"], arrays["upper"]):
-        q, *bounds = map(fraction, one)
-        term, over = column_gap(0, 0, 0, bounds, q, 0)
+    (pull, best), left, zero = combined(arrays), Fraction(0), Fraction(0)
+    for q, *bounds in zip(pull, rational(arrays["lower"]), rational(arrays["upper"])):
+        term, over = column_gap(zero, zero, zero, bounds, q, zero)
         best, left = best + term, left + over
     need(best < 0, "the multipliers prove no contradiction")
     numbers = np.concatenate([abs(arrays[name]) for name in ("lower", "upper", "c", "f")])
@@ -731,10 +723,8 @@ def targets(labels: Any, y: Any, count: int) -> Any:
     """Return targets as numbers, and labels as their places in the list."""
     need(y.shape[1] >= count, f"the data have {y.shape[1]} targets where {count} are needed")
     if labels is not None:
-        y, place = y.astype(object), np.full(y.shape, -1.0)  # compared as Python compares them
-        for k, label in enumerate(labels):
-            need((place[y == label] < 0).all(), "two labels are equal")
-            place[y == label] = k
+        places = {label: k for k, label in enumerate(labels)}  # 1, 1.0 and True are one label
+        place = np.reshape([places.get(one, -1.0) for one in y.ravel().tolist()], y.shape)
         need((place >= 0).all(), f"y holds labels other than {listed(map(repr, labels))}")
         return place
     if count == 0:  # no loss looks at targets
@@ -894,7 +884,7 @@ def table(path: str | None, weight: str | None, header: dict[str, Any]) -> Itera
         raise CannotCheck("the data are needed")
     targets = header.get("targets") or ["y"]
     if path.endswith(".npz"):
-        with np.load(path, allow_pickle=False) as arrays:
+        with open(path, "rb") as stream, np.load(stream, allow_pickle=False) as arrays:
             yield arrays["X"], arrays[targets[0]], arrays[weight] if weight else None
         return
     with open(path, newline="", encoding="utf-8-sig") as file:
@@ -923,8 +913,7 @@ def table(path: str | None, weight: str | None, header: dict[str, Any]) -> Itera
 def tell(path: Any, rows: Callable[[Any], Any], target: str | None, exact: bool = False) -> int:
     """Print what a file proves about the data, which `rows` opens; 1 if it is refused, else 0."""
     try:
-        header = read(path)[0]
-        header |= {"targets": [target]} if target else {}
+        header = read(path)[0] | ({"targets": [target]} if target else {})
         found = check_all(path, rows(header), exact)
     except Refused as error:
         print(f"The claim does not hold: {error}.")
