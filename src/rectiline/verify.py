@@ -143,8 +143,7 @@ def read(path: Any) -> tuple[dict[str, Any], dict[str, Any]]:
         need(len(set(archive.namelist())) == len(members), "a member stands there twice")
         # No more than the declared bytes; the last of them compares the checksum.
         parts = {m.filename: archive.open(m).read(m.file_size) for m in members}
-        text = parts.pop("header.json").decode("utf-8-sig")
-        header = json.loads(text, parse_constant=int)  # refuses NaN
+        header = json.loads(parts.pop("header.json").decode("utf-8-sig"), parse_constant=int)
         are_arrays = all(name.endswith(".npy") and name.isprintable() for name in parts)
         need(are_arrays, "a member is no array")
         arrays = {name.removesuffix(".npy"): array(name, raw) for name, raw in parts.items()}
@@ -346,7 +345,7 @@ def column_gap(b: Any, rho: Any, l1: Any, bounds: Any, q: Any, error: Any) -> tu
     towards an infinite side, a slope above l1 has no finite supremum: what is above is left over.
     """
     (low, high), gap, over = bounds, -INF, Fraction(0)
-    for end in (q - error, q + error):
+    for end in (q - error, q + error) if error else (q,):
         least = -l1 if rho == 0 and low == -INF else -INF
         most = l1 if rho == 0 and high == INF else INF
         kept = min(max(end, least), most)
@@ -543,9 +542,8 @@ class Checker:
 
     def check_coefficients(self, size: Any) -> None:
         """Refuse coefficients outside their bounds, or that break a constraint beyond rounding."""
-        b = self.coef
-        is_inside = (self.arrays["lower"] <= b) & (b <= self.arrays["upper"])
-        need(is_inside.all(), "a coefficient is outside its bounds")
+        b, lower, upper = self.coef, self.arrays["lower"], self.arrays["upper"]
+        need(((lower <= b) & (b <= upper)).all(), "a coefficient is outside its bounds")
         # Coefficients count with at least 1/1000 of what moves predictions noticeably.
         least = np.maximum(abs(b), size / 1000)
         for rows, constant in (("A", "c"), ("E", "f")):
@@ -584,6 +582,8 @@ class Checker:
         """
         terms, cut, shares, far = list[Any](), list[Any](), [Fraction(1)], rational(self.far)
         for j, b, rho, l1, *bounds in self.columns():
+            if not b and abs(q[j]) + error[j] <= l1:  # both h(0) and h*(q) are zero
+                continue
             term, over = column_gap(b, rho, l1, bounds, q[j], error[j])
             terms.append(term)
             if over:
