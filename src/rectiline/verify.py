@@ -29,7 +29,7 @@ import math
 import sys
 import zipfile
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from fractions import Fraction
 from functools import partial
 from typing import Any, NamedTuple
@@ -55,7 +55,7 @@ TINY = 2.0**-1000  # more than a product of doubles loses by underflow
 # INTEGERS hold integers, others doubles.
 REGION = {"A": "md", "c": "m", "E": "kd", "f": "k", "lower": "d", "upper": "d"}
 MULTIPLIERS = {"inequality": "m", "equality": "k"}
-TERMS = dict.fromkeys(("coef", "rho", "l1", "groups", "strengths"), "d")
+TERMS = {"coef": "d", "rho": "d", "l1": "d", "groups": "d", "strengths": "d"}
 TERMS |= {"encoding": "l3", "copies": "c2", "columns": "cx"}
 SLOPES = {"split_coef": "d", "slope_rows": "s", "slopes": "s"}
 OPTIONAL = {"weight": "nc", "loss_index": "n"}
@@ -66,14 +66,11 @@ ARRAYS = {
     "optimality": REGION | TERMS | MULTIPLIERS | SLOPES,
 }
 INTEGERS = ("groups", "copies", "columns", "slope_rows", "loss_index", "tasks")
-INF, MOST = math.inf, sys.float_info.max
-RANGES: dict[str, Any] = dict.fromkeys(
-    ("inequality", "rho", "l1", "strengths", "weight"), (0, MOST)
-)
-RANGES |= {"lower": (-INF, MOST), "upper": (-MOST, INF)}
-RANGES |= dict.fromkeys(("groups", "copies", "columns"), (-1, 2**53 - 1))
-RANGES |= dict.fromkeys(("slope_rows", "loss_index", "tasks"), (0, 2**53 - 1))
-RANGES |= {"shares": (0, 1)}
+INF, MOST, WHOLE = math.inf, sys.float_info.max, 2**53 - 1
+RANGES: dict[str, Any] = {"lower": (-INF, MOST), "upper": (-MOST, INF), "shares": (0, 1)}
+RANGES |= dict.fromkeys(("inequality", "rho", "l1", "strengths", "weight"), (0, MOST))
+RANGES |= dict.fromkeys(("groups", "copies", "columns"), (-1, WHOLE))
+RANGES |= dict.fromkeys(("slope_rows", "loss_index", "tasks"), (0, WHOLE))
 
 
 class Refused(ValueError):
@@ -106,15 +103,14 @@ def need(condition: Any, reason: str) -> None:
 
 
 @contextmanager
-def refusing(what: str) -> Iterator[None]:
-    """Refuse the file where its content makes a computation fail."""
+def raising(kind: type[ValueError], what: str) -> Iterator[None]:
+    """Raise an error of this kind where what is read makes a computation fail."""
     try:
-        with np.errstate(all="ignore"):  # a number that overflows ends as "no finite gap"
-            yield
-    except (Refused, CannotCheck, OSError):
+        yield
+    except (Refused, CannotCheck, FileNotFoundError, IsADirectoryError, PermissionError):
         raise
     except Exception as error:
-        raise Refused(f"{what} ({type(error).__name__}: {error})") from None
+        raise kind(f"{what} ({type(error).__name__}: {error})") from None
 
 
 # ---- the file ------------------------------------------------------------------------------------
@@ -139,16 +135,15 @@ def read(path: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     >>> read(file)[0]["problems"][0]["kind"]
     'optimality'
     """
-    with refusing("this is not a readable certificate file"):
-        with zipfile.ZipFile(path) as archive:
-            members, stream = archive.infolist(), archive.fp
-            size, packed = sum(m.file_size for m in members), stream.seek(0, 2) if stream else 0
-            need(size <= max(BYTES, RATIO * packed), f"the file unpacks to {size:,} bytes")
-            need(all(m.compress_type in (0, 8) for m in members), "the compression is unknown")
-            need(len(set(archive.namelist())) == len(members), "a member stands there twice")
-            # No more than the declared bytes; the last of them compares the checksum.
-            parts = {m.filename: archive.open(m).read(m.file_size) for m in members}
-        header = json.loads(parts.pop("header.json"), parse_constant=int)  # refuses NaN
+    with raising(Refused, "this is not a certificate file"), zipfile.ZipFile(path) as archive:
+        members, stream = archive.infolist(), archive.fp
+        size, packed = sum(m.file_size for m in members), stream.seek(0, 2) if stream else 0
+        need(size <= max(BYTES, RATIO * packed), f"the file unpacks to {size:,} bytes")
+        need(all(m.compress_type in (0, 8) for m in members), "the compression is unknown")
+        need(len(set(archive.namelist())) == len(members), "a member stands there twice")
+        # No more than the declared bytes; the last of them compares the checksum.
+        parts = {m.filename: archive.open(m).read(m.file_size) for m in members}
+        header = json.loads(parts.pop("header.json").decode("utf-8-sig"), parse_constant=int)
         are_arrays = all(name.endswith(".npy") and name.isprintable() for name in parts)
         need(are_arrays, "a member is no array")
         arrays = {name.removesuffix(".npy"): array(name, raw) for name, raw in parts.items()}
@@ -236,17 +231,15 @@ def check_arrays(kind: str, n: int, arrays: dict[str, Any]) -> None:
 
 def check_terms(stated: dict[str, Any], n: int, labels: Any, arrays: dict[str, Any]) -> None:
     """Refuse what does not fit together; losses are looked at where they are made."""
-    groups, encoding, columns, copies, listed = (
-        arrays.get(name, np.zeros(0))
-        for name in ("groups", "encoding", "columns", "copies", "slope_rows")
-    )
+    names = ("groups", "strengths", "columns", "copies", "encoding")
+    groups, strengths, columns, copies, encoding = (arrays[name] for name in names)
     for k in np.unique(groups[groups >= 0]):
-        falls = np.diff(arrays["strengths"][groups == k]) <= 0
-        need(falls.all(), "the strengths of a group do not fall")
+        need((np.diff(strengths[groups == k]) <= 0).all(), "the strengths of a group do not fall")
+    listed = arrays.get("slope_rows", np.zeros(0))
     fits = listed.max(initial=-1) < n * len(copies) and (np.diff(listed) > 0).all()
     need(fits, "slope_rows do not increase or are out of range")
     need(stated["weights"] in ("file", "data"), "the weights are those of the file or the data")
-    count, by_copy = len(stated["losses"]), copies[copies[:, 0] >= 0, 0]
+    by_copy, count = copies[copies[:, 0] >= 0, 0], len(stated["losses"])
     used = np.append(by_copy, arrays.get("loss_index", []))
     need(0 < count <= LOSSES and used.max() < count, "there is no such loss")
     is_by_index = by_copy.size < len(copies)
@@ -254,21 +247,21 @@ def check_terms(stated: dict[str, Any], n: int, labels: Any, arrays: dict[str, A
     need(is_told, "a loss has no rows")
     need(columns.max() < groups.size and columns[:, :-1].min(initial=0) >= 0, "columns are odd")
     for one in columns:  # no feature is left out, none takes the place of another
-        used = one[one >= 0]
-        need(np.unique(used).size == used.size, "two features have one coefficient")
+        need(np.diff(np.sort(one[one >= 0])).all(), "two features have one coefficient")
     if "tasks" in arrays:  # the penalty of these coefficients is that of all tasks together
         j, (c, eta, h, is_centred) = arrays["tasks"], arrays["shared"]
         plain = (arrays["lower"] == -INF) & (arrays["upper"] == INF) & (groups < 0)
         plain &= (arrays["rho"] == 0) & (arrays["l1"] == 0)
         fits = plain[j].all() and np.unique(j).size == j.size and is_centred in (0, 1)
-        fits = fits and min(c, eta) > 0 and 1 <= h <= 2**53 and h == int(h)
+        fits = fits and min(c, eta) > 0 and 1 <= h <= WHOLE and h == int(h)
         need(fits and sum(map(Fraction, arrays["shares"])) <= h, "the penalty of tasks is odd")
     need((abs(encoding[:, 0]) == 1).all() and (encoding[:, 2] >= 0).all(), "the encoding is odd")
     if labels is None:
         return need(len(encoding) == 1 and encoding[0, 1] == 0, "the encoding is odd")
+    need(copies[:, 1].min() >= 0, "a copy of the rows has labels without a target")
     is_list = type(labels) is list and all(isinstance(one, (str, int, float)) for one in labels)
-    need(is_list, "labels are odd")
-    need(len(set(labels)) == len(labels) == len(encoding), "labels are odd or stand there twice")
+    is_right = is_list and len(set(labels)) == len(labels) == len(encoding)
+    need(is_right, "labels are odd or stand there twice")
 
 
 # ---- losses and penalties of columns -------------------------------------------------------------
@@ -287,16 +280,32 @@ def at(piece: Any, t: Any, s: Any = 0, error: Any = 0) -> tuple[Any, Any, Any, A
     return value + e * (slope + bend * e / 2) - s * t, slope + bend * e - s, size, steep
 
 
-class Curve:
-    """A convex piecewise quadratic function f; methods return a value and an upper bound on it.
+class Loss:
+    """A convex piecewise quadratic function f; methods return a value and an upper bound on it."""
 
-    Pieces are ``(low, high, piece)``: numbers for a loss, arrays for the penalties of all columns.
-    """
-
-    def __init__(self, pieces: list[Any], exact: bool) -> None:
-        self.pieces = pieces
+    def __init__(self, given: dict[str, Any], exact: bool) -> None:
+        numbers = (given["knots"], *given["pieces"])
+        knots, *pieces = ([Fraction(number(word)) for word in words] for words in numbers)
+        need(len(pieces) == len(knots) + 1, "a loss has too many pieces or too few")
+        need(all(a < b for a, b in itertools.pairwise(knots)), "knots of a loss do not increase")
+        need(all(piece[3] >= 0 for piece in pieces), "a piece of a loss is not convex")
+        for knot, left, right in zip(knots, pieces, pieces[1:]):
+            (f, s, size, steep), (g, t, other, steeper) = at(left, knot), at(right, knot)
+            need(abs(f - g) <= JUMP * (size + other), "a loss jumps at a knot")
+            need(s <= t + JUMP * (steep + steeper), "a loss is not convex at a knot")
+        kind: Any = Fraction if exact else float
+        ends = itertools.pairwise([-INF, *map(kind, knots), INF])
+        self.pieces = [(*around, [*map(kind, piece)]) for around, piece in zip(ends, pieces)]
         self.u: Any = 0 if exact else 2.0**-53
         self.tiny: Any = 0 if exact else TINY
+        self.rows = 0  # that have it
+        first, last = self.pieces[0][2], self.pieces[-1][2]
+        self.low = -INF if first[3] else first[2]  # the range of slopes
+        self.high = INF if last[3] else last[2]
+        need(self.low <= self.high, "a loss is not convex")
+        # How far below zero it goes at most: all but a linear term are bounded below.
+        is_bounded = self.low <= 0 <= self.high
+        self.depth = self.conjugate(np.array([kind(0)]))[1, 0] if is_bounded else INF
 
     def slope(self, t: Any) -> Any:
         """Return the right derivative."""
@@ -320,40 +329,32 @@ class Curve:
         best = np.full((2, s.size), -INF)
         for low, high, piece in self.pieces:
             anchor, _, slope, bend = piece
-            divisor = np.where(bend > 0, bend, 1)
             end = np.where(s > slope, high, np.where(s < slope, low, anchor))
-            top = np.clip(np.where(bend > 0, anchor + (s - slope) / divisor, end), low, high)
+            top = np.clip(anchor + (s - slope) / bend if bend else end, low, high)
             value, _, size, _ = at(piece, top, s)
-            moved = 8 * self.u * (abs(anchor) + (abs(s) + abs(slope)) / divisor)
+            moved = 8 * self.u * (abs(anchor) + (abs(s) + abs(slope)) / (bend or 1))
             lost = 16 * self.u * size + bend * moved * moved + self.tiny
             best = np.maximum(best, [-value, lost - value])
         return best
 
 
-class Loss(Curve):
-    """The loss of a row, as the header states it."""
+def column_gap(b: Any, rho: Any, l1: Any, bounds: Any, q: Any, error: Any) -> tuple[Any, Any]:
+    """Return ``h(b) + h*(q) - q b`` for ``h(b) = rho b^2 / 2 + l1 |b|``, and what is left over.
 
-    def __init__(self, given: dict[str, Any], exact: bool) -> None:
-        numbers = (given["knots"], *given["pieces"])
-        knots, *pieces = ([Fraction(number(word)) for word in words] for words in numbers)
-        need(len(pieces) == len(knots) + 1, "a loss has too many pieces or too few")
-        need(all(a < b for a, b in itertools.pairwise(knots)), "knots of a loss do not increase")
-        need(all(piece[3] >= 0 for piece in pieces), "a piece of a loss is not convex")
-        for knot, left, right in zip(knots, pieces, pieces[1:]):
-            (f, s, size, steep), (g, t, other, steeper) = at(left, knot), at(right, knot)
-            need(abs(f - g) <= JUMP * (size + other), "a loss jumps at a knot")
-            need(s <= t + JUMP * (steep + steeper), "a loss is not convex at a knot")
-        kind: Any = Fraction if exact else float
-        ends = [-INF, *map(kind, knots), INF]
-        made = [(*ends[k : k + 2], [*map(kind, one)]) for k, one in enumerate(pieces)]
-        super().__init__(made, exact)
-        first, last = self.pieces[0][2], self.pieces[-1][2]
-        self.low = -INF if first[3] else first[2]  # the range of slopes
-        self.high = INF if last[3] else last[2]
-        need(self.low <= self.high, "a loss is not convex")
-        self.least: Any = -INF
-        if self.low <= 0 <= self.high:  # all but a linear term are bounded below
-            self.least = Fraction(-self.conjugate(np.array([kind(0)]))[1, 0])
+    Both are upper bounds where q is known up to an error: they are convex in q. Without a ridge,
+    towards an infinite side, a slope above l1 has no finite supremum: what is above is left over.
+    """
+    (low, high), gap, over = bounds, -INF, Fraction(0)
+    for end in (q - error, q + error) if error else (q,):
+        least = -l1 if rho == 0 and low == -INF else -INF
+        most = l1 if rho == 0 and high == INF else INF
+        kept = min(max(end, least), most)
+        pull = max(kept - l1, 0) + min(kept + l1, 0)
+        best = pull / rho if rho else (high if pull > 0 else low) if pull else 0
+        best = min(max(best, low), high)
+        here, there = (rho * x * x / 2 + l1 * abs(x) - s * x for x, s in ((b, end), (best, kept)))
+        gap, over = max(gap, here - there), max(over, abs(end - kept))
+    return gap, over
 
 
 # ---- the proof -----------------------------------------------------------------------------------
@@ -361,7 +362,7 @@ class Loss(Curve):
 
 def rational(values: Any) -> Any:
     """Return numbers as fractions, infinite ones as they are."""
-    convert: Any = np.frompyfunc(lambda v: Fraction(v) if abs(v) < INF else v, 1, 1)
+    convert: Any = np.frompyfunc(lambda v: v if abs(v) == INF else Fraction(v), 1, 1)
     return np.asarray(convert(values), dtype=object)
 
 
@@ -377,18 +378,18 @@ def combined(arrays: dict[str, Any]) -> tuple[Any, Any]:
 
 def far_along(arrays: dict[str, Any]) -> dict[str, Any]:
     """Return the arrays of a point far along a direction, without slopes."""
-    b, d = arrays["coef"], arrays["direction"]
+    b, d, none = arrays["coef"], arrays["direction"], np.zeros(0, dtype=np.int64)
+    is_open = ((d >= 0) | (arrays["lower"] == -INF)) & ((d <= 0) | (arrays["upper"] == INF))
+    need(is_open.all(), "a bound ends the direction")
     far = b + FAR * max(1.0, abs(b).max()) / max(abs(d).max(), TINY) * d
-    none = np.zeros(0, dtype=np.int64)
     return arrays | {"coef": far, "split_coef": far, "slopes": none, "slope_rows": none}
 
 
 class Checker:
     """Sums of the terms of the gap over blocks of rows, and the verdict that follows from them."""
 
-    def __init__(
-        self, header: dict[str, Any], stated: dict[str, Any], arrays: Any, exact: bool = False
-    ) -> None:
+    @np.errstate(all="ignore")
+    def __init__(self, header: Any, stated: Any, arrays: dict[str, Any], exact: bool = False):
         self.header, self.kind, self.exact = header, stated["kind"], exact
         need(self.kind in ARRAYS, "the kind is unknown")
         n = 0 if self.kind == "infeasible" else header["n_samples"]
@@ -406,32 +407,29 @@ class Checker:
         self.losses = [Loss(one, exact) for one in stated["losses"]]
         self.claim = {name: Fraction(number(word)) for name, word in stated["claim"].items()}
         self.number: Any = rational if exact else np.asarray
-        names = ("coef", "split_coef", "slopes", "lower", "upper", "rho", "l1", "strengths")
-        used = (self.number(arrays[name]) for name in names)
-        self.coef, self.split, self.slopes, self.lower, self.upper, rho, l1, self.strengths = used
+        self.coef, self.split = map(self.number, (arrays["coef"], arrays["split_coef"]))
+        self.slopes = self.number(arrays["slopes"])
         # The cost of a group is the inner product of its strengths with its sorted sizes: one
         # strength and zeros give the largest value (GroupLinf), several the sorted L1 norm (Slope).
         index = arrays["groups"]
         paid = np.unique(index[(index >= 0) & (arrays["strengths"] > 0)])
         self.groups = [np.flatnonzero(index == k) for k in paid]
-        self.is_alone = ~np.isin(index, paid)
-        self.is_alone[arrays.get("tasks", [])] = False
-        rho, l1 = (np.where(index < 0, one, 0 * one) for one in (rho, l1))
-        self.rho, self.l1 = rho, l1
-        zero = np.clip(0 * rho, self.lower, self.upper)  # the minimum of a column
-        left = [0, 0, np.where(self.lower < 0, -l1, l1), rho]
-        right = [0, 0, np.where(self.upper > 0, l1, -l1), rho]
-        self.columns = Curve([(self.lower, zero, left), (zero, self.upper, right)], exact)
-        self.u, self.tiny = self.columns.u, self.columns.tiny
-        self.turns = rational(arrays.get("turns", []))
+        is_alone = ~np.isin(index, paid)
+        is_alone[arrays.get("tasks", [])] = False
+        self.alone = np.flatnonzero(is_alone)
+        self.rho, self.l1 = (np.where(index < 0, arrays[name], 0) for name in ("rho", "l1"))
+        self.u: Any = 0 if exact else 2.0**-53
+        self.tiny: Any = 0 if exact else TINY
         self.n = self.used = 0  # rows, and those that have a weight
         self.units: dict[int, Any] = {}  # weights of the file for one of the data, if both exist
         self.gap = self.loss = np.array([Fraction(0)] * 2)  # values and upper bounds
-        self.least: Any = Fraction(0)  # lower bound of the loss over all coefficients
+        self.depth: Any = 0  # how far below zero the loss goes at most, over all coefficients
         self.q = rational(0 * self.coef)
         self.error, self.top = 0 * self.coef, 0 * self.coef
         self.reach: Any = 0
+        self.is_free = "tasks" in arrays and arrays["shared"][3] > 0  # is a column not charged
 
+    @np.errstate(all="ignore")  # a number that overflows ends as "no finite gap"
     def add(self, X: Any, values: Any, given: Any = None) -> None:
         """Take dense rows: features, targets (or places of labels), and weights of the data."""
         rows, count = np.arange(self.n, self.n + len(X)), len(self.arrays["copies"])
@@ -445,9 +443,8 @@ class Checker:
             for loss in np.unique(index):
                 mine = (w > 0) & (index == loss)
                 if mine.any():
-                    parts = (self.design(X[mine], k), p[mine], o[mine], w[mine])
-                    at = count * rows[mine] + k
-                    self.sum(self.losses[loss], at, *map(self.number, parts))
+                    parts = map(self.number, (self.design(X[mine], k), p[mine], o[mine], w[mine]))
+                    self.sum(self.losses[loss], count * rows[mine] + k, *parts)
         self.n, self.used = self.n + len(X), self.used + int(weighted.sum())
 
     def encode(self, values: Any, k: int) -> tuple[Any, Any, Any]:
@@ -481,7 +478,7 @@ class Checker:
 
     def sum(self, loss: Loss, rows: Any, X: Any, p: Any, o: Any, w: Any) -> None:
         """Add the terms of rows that share a loss; `error` and `lost` bound rounding errors."""
-        u, listed = self.u, self.arrays["slope_rows"]
+        u, listed, loss.rows = self.u, self.arrays["slope_rows"], loss.rows + len(rows)
         z, s = X @ self.coef, loss.slope(p * (X @ self.split) + o)
         t = p * z + o
         error = (X.shape[1] + 8) * (u * (abs(X) @ abs(self.coef)) + self.tiny) + 4 * u * abs(t)
@@ -491,8 +488,8 @@ class Checker:
         need(((s >= loss.low) & (s <= loss.high)).all(), "a slope is outside its loss's range")
         self.gap = self.gap + self.total(w, loss.tilted(t, error, s) + loss.conjugate(s))
         self.loss = self.loss + self.total(w, loss.tilted(t, error, 0 * s))
-        weight, most = self.total(w, np.ones((2, w.size), dtype=int))
-        self.least += min(loss.least * most, loss.least * (2 * weight - most))
+        is_bounded = loss.depth < INF
+        self.depth += self.total(w, np.full((2, w.size), loss.depth))[1] if is_bounded else INF
         g = w * p * s
         self.q = self.q - self.added(X * g[:, None])
         self.top = np.maximum(self.top, abs(X).max(axis=0))
@@ -508,100 +505,102 @@ class Checker:
         """Return the weighted sum of values, and that of their bounds, rounded up."""
         terms = w * pair
         need((abs(terms) < INF).all(), "no finite gap can be proved")
-        value, bound, size = self.added(np.array([*terms, abs(terms[1])]).T)
-        lost = 8 * Fraction(self.u) * size + terms.size * Fraction(self.tiny)
-        return np.array([value, bound + lost])
+        terms[1] = terms[1] + 8 * self.u * abs(terms[1]) + self.tiny
+        return self.added(terms.T)
 
+    @np.errstate(all="ignore")
     def verdict(self) -> Verdict:
         """Return what is proved about all rows, or refuse if that is not what the file claims."""
         if self.kind == "infeasible":
-            return Verdict(math.nan, 0.0, 0.0, excluded_size(self.arrays), kind="infeasible")
+            size = excluded_size(self.arrays)
+            return Verdict(math.nan, 0, 0, size, region(self.arrays), "infeasible")
         # Where multipliers do not bound coefficients, they count up to so many of their sizes.
         radius = FIRST_RADIUS if self.header["version"] == 1 else RADIUS
-        self.size = np.maximum(abs(self.coef), self.reach / np.where(self.top > 0, self.top, 1))
-        self.far = radius * self.size
-        self.check_coefficients()
-        said, objective = self.statement(), self.loss + self.penalty()
+        size = np.maximum(abs(self.coef), self.reach / np.where(self.top > 0, self.top, 1))
+        self.far = radius * size
+        self.check_coefficients(size)
+        charges = [rho * b * b / 2 + l1 * abs(b) for _, b, rho, l1, _, _ in self.columns()]
+        charges += [norm for _, _, _, norm in self.norms()]
+        charges += [self.charge_of_tasks()] if "tasks" in self.arrays else []
+        self.objective = value, most = self.loss + self.raised(charges)
         if self.kind == "unbounded":
-            need(objective[1] <= LOWEST, "the objective does not fall far enough")
-            return Verdict(float(objective[1]), INF, 0.0, INF, said, "unbounded")
+            d = rational(self.arrays["direction"])
+            is_falling = most <= LOWEST and self.q @ d > rational(self.error) @ abs(d)
+            need(is_falling, "the objective does not fall far enough")
+            return Verdict(float(most), INF, 0.0, INF, self.statement(), "unbounded")
         pull, level = combined(self.arrays)
         gaps, q = self.gap + pull @ rational(self.coef) + level, self.q + pull
-        plain, bound = (self.proved(k, gaps[k], q) for k in (0, 1))
+        without, bound = (self.proved(gaps[k], q, rational(k * self.error)) for k in (0, 1))
         # Competitors are cut off only where that is much less, or proves what is claimed.
-        is_limited = 10 * max(bound["cut"], 0) < bound["norm"] or bound["norm"] > self.claim["gap"]
-        gap, without = (found["cut" if is_limited else "norm"] for found in (bound, plain))
-        value, allowed, claimed = objective[0], self.claim["gap"], self.claim["objective"]
-        found = f"{float(value):.10g}, not {float(claimed):.10g} as claimed"
+        allowed, claimed = self.claim["gap"], self.claim["objective"]
+        is_cut = 10 * max(bound[1], 0) < bound[0] or bound[0] > allowed
+        gap, found = bound[is_cut], f"{float(value):.10g}, not {float(claimed):.10g} as claimed"
         need(abs(value - claimed) <= allowed + abs(value) * 1e-9, f"the objective is {found}")
         need(gap <= allowed, f"the proved gap {float(gap):.3g} exceeds {float(allowed):.3g}")
-        reached = radius if is_limited or bound["is free"] else INF
-        return Verdict(float(value), float(max(gap, 0)), float(gap - without), reached, said)
+        rounding, reached = gap - without[is_cut], radius if is_cut or self.is_free else INF
+        return Verdict(float(value), float(max(gap, 0)), float(rounding), reached, self.statement())
 
-    def check_coefficients(self) -> None:
+    def check_coefficients(self, size: Any) -> None:
         """Refuse coefficients outside their bounds, or that break a constraint beyond rounding."""
-        b = self.coef
-        is_inside = (self.lower <= b) & (b <= self.upper)
-        need(is_inside.all(), "a coefficient is outside its bounds")
+        b, lower, upper = self.coef, self.arrays["lower"], self.arrays["upper"]
+        need(((lower <= b) & (b <= upper)).all(), "a coefficient is outside its bounds")
         # Coefficients count with at least 1/1000 of what moves predictions noticeably.
-        least = np.maximum(abs(b), self.size / 1000)
+        least = np.maximum(abs(b), size / 1000)
         for rows, constant in (("A", "c"), ("E", "f")):
             M, c = self.number(self.arrays[rows]), self.number(self.arrays[constant])
             value, terms = M @ b + c, abs(M) @ least + abs(c)
             outside = abs(value) if rows == "E" else -value
             need((outside <= FEASIBLE * terms).all(), "a constraint is violated")
 
-    def penalty(self) -> Any:
-        """Return the penalty of the coefficients, and an upper bound on it."""
-        single = self.columns.tilted(self.coef, 0, 0)[:, self.is_alone]
-        norms = [self.strengths[j] * np.sort(abs(self.coef[j]))[::-1] for j in self.groups]
-        together = self.charge_of_tasks() if "tasks" in self.arrays else Fraction(0)
-        norms_together = sum(self.total(1, np.tile(one, (2, 1))) for one in norms)
-        return self.total(1, single) + norms_together + together
+    def columns(self) -> Iterator[Any]:
+        """Yield the number, b, rho, l1 and bounds of each column outside groups and tasks."""
+        bounds = self.arrays["lower"], self.arrays["upper"]
+        for j in self.alone:
+            yield j, *rational([one[j] for one in (self.coef, self.rho, self.l1, *bounds)])
 
-    def proved(self, k: int, gap: Any, q: Any) -> dict[str, Any]:
+    def norms(self) -> Iterator[Any]:
+        """Yield the columns of each group, their coefficients and strengths, and its norm."""
+        for j in self.groups:
+            b, strengths = rational(self.coef[j]), rational(self.arrays["strengths"][j])
+            yield j, b, strengths, strengths @ np.sort(abs(b))[::-1]
+
+    def raised(self, terms: list[Any]) -> Fraction:
+        """Return a sum of fractions rounded up: an exact one has long denominators."""
+        need(all(abs(term) < INF for term in terms), "no finite gap can be proved")
+        if self.exact:
+            return sum(terms, Fraction(0))
+        total = math.fsum(math.nextafter(float(term), INF) for term in terms)
+        return Fraction(math.nextafter(total, INF))
+
+    def proved(self, gap: Any, q: Any, error: Any) -> tuple[Any, Any]:
         """Return the gap with that of the penalty, ``h(b) + h*(q) - q'b``, bounded in two ways.
 
-        All is computed as if nothing rounded (k = 0), or as an upper bound (1): then entries of q
-        are known up to `error`. A norm needs q in its dual ball. If q is outside, it is
+        A norm needs q, which is known up to an error, in its dual ball. If q is outside, it is
         ``1 / share`` times too large, and ``h*(q)`` is at most ``1 / share - 1`` times the norm of
-        competitors, which is at most the objective less the least loss where they are better
-        ("norm"), or competitors are cut off ("cut"), as on columns without penalty ("is free").
+        competitors, which is at most the objective less the least loss where they are better, or
+        competitors are cut off, as on columns without penalty (`is_free`).
         """
-        b, l1, u, is_alone = self.coef, self.l1, k * self.u, self.is_alone
-        known, q = q, q.astype(b.dtype)
-        error = k * self.error + 2 * u * abs(q)
-        # Without a ridge, towards an infinite side, a slope above l1 has no finite supremum.
-        least = np.where((self.rho == 0) & (self.lower == -INF), -l1, -INF)
-        most = np.where((self.rho == 0) & (self.upper == INF), l1, INF)
-        over, terms = 0 * b, np.full(b.size, -INF)
-        for end in (q - error, q + error):  # a term is convex in q
-            kept = np.clip(end, least, most)
-            over = np.maximum(over, abs(end - kept))
-            pair = self.columns.tilted(b, 0, end) + self.columns.conjugate(kept)
-            terms = np.maximum(terms, pair[k])
-        is_free, is_norm = (is_alone & (over > 0) & kind for kind in (l1 == 0, l1 > 0))
-        shares = [*(l1[is_norm] / (l1 + over)[is_norm])]
-        size = (abs(q) + error) * (1 + 8 * b.size * u)
-        for j in self.groups:
-            cost = self.strengths[j] * np.sort(abs(b[j]))[::-1] * (1 + 4 * u)
-            terms[j] = cost - q[j] * b[j] + (error[j] + 4 * u * abs(q[j])) * abs(b[j])
-            sums = zip(np.cumsum(self.strengths[j]), np.cumsum(np.sort(size[j])[::-1]), strict=True)
-            shares += [allowed / have for allowed, have in sums if have > allowed]
+        terms, cut, shares, far = list[Any](), list[Any](), [Fraction(1)], rational(self.far)
+        for j, b, rho, l1, *bounds in self.columns():
+            if not b and abs(q[j]) + error[j] <= l1:  # both h(0) and h*(q) are zero
+                continue
+            term, over = column_gap(b, rho, l1, bounds, q[j], error[j])
+            terms.append(term)
+            if over:
+                (cut if l1 else terms).append(over * far[j])
+                shares.append(l1 / (l1 + over) if l1 else Fraction(1))
+                self.is_free |= l1 == 0
+        for j, b, strengths, norm in self.norms():
+            size = abs(q[j]) + error[j]
+            terms.append(norm - q[j] @ b + error[j] @ abs(b))
+            sums = zip(np.cumsum(strengths), np.cumsum(np.sort(size)[::-1]))
+            shares.append(min(allowed / max(have, allowed) for allowed, have in sums))
+            cut.append((1 - shares[-1]) * (size @ far[j]))
         if "tasks" in self.arrays:
-            terms[self.arrays["tasks"]] = 0
-            gap = gap + self.gap_of_tasks(known, rational(k * self.error))
-        terms = terms + np.where(is_free, over * self.far, 0)
-        gap = gap + self.total(1, np.array([terms] * 2))[k]
-        is_centred = "tasks" in self.arrays and self.arrays["shared"][3] > 0
-        found = {"norm": gap, "cut": gap, "is free": is_free.any() or is_centred}
-        if shares:
-            share = Fraction(min(shares)) * (1 - 8 * Fraction(u))
-            norm = self.loss[1] + self.penalty()[1] - self.least
-            is_finite = share and norm < INF
-            found["norm"] = gap + (1 / share - 1) * norm if is_finite else INF
-            found["cut"] += (1 - share) * Fraction((size * self.far)[is_norm | ~is_alone].sum())
-        return found
+            terms.append(self.gap_of_tasks(q, error))
+        gap, share, most = gap + self.raised(terms), min(shares), self.objective[1] + self.depth
+        excess = (1 / share - 1) * most if share and most < INF else INF
+        return gap + (excess if share < 1 else 0), gap + self.raised(cut)
 
     def squares(self, M: Any, error: Any, k: int) -> Any:
         """Return bounds on squared singular values of M, whose entries are known up to `error`.
@@ -609,7 +608,8 @@ class Checker:
         With a nearly orthogonal matrix W of the file, ``B = M W``, the sums of the sizes in the
         rows of ``B'B`` bound its eigenvalues from above (Gershgorin), sorted ones the sorted ones.
         """
-        M, error, W = (A if self.exact else A.astype(float) for A in (M, error, self.turns[k]))
+        W = rational(self.arrays["turns"][k])
+        M, error, W = (A if self.exact else A.astype(float) for A in (M, error, W))
         u, one = (sum(M.shape) + 8) * self.u, np.eye(len(W), dtype=int)
         lost = (abs(W.T @ W - one) + u * abs(W).T @ abs(W)).sum(axis=0).max() * (1 + u)
         need(lost < 0.5, "a matrix of the file is not nearly orthogonal")
@@ -641,36 +641,40 @@ class Checker:
 
     def statement(self) -> str:
         """Say what was minimised, as the arrays have it; z is a prediction."""
-        arrays, labels, d = self.arrays, self.header["labels"], self.coef.size
-        (signs, shifts, factors), copies = arrays["encoding"].T, arrays["copies"]
-        ridge, l1, norms = (self.rho > 0).sum(), (self.l1 > 0).sum(), sum(map(len, self.groups))
-        bounded = ((arrays["lower"] > -INF) | (arrays["upper"] < INF)).sum()
-        slopes = [f"slopes from {float(one.low):g} to {float(one.high):g}" for one in self.losses]
-        free = int((np.unique(arrays["columns"][:, -1]) >= 0).sum())
+        arrays, labels, columns = self.arrays, self.header["labels"], self.arrays["columns"]
+        targets, free = arrays["copies"][:, 1] + 1, np.unique(columns[columns[:, -1] >= 0, -1]).size
         rows = f"{self.n} rows" + f" ({self.used} with a weight)" * (self.used < self.n)
-        rows += f", {d - free} columns"
+        rows += f", {self.coef.size - free} columns"
         rows += f" and {'an' if free == 1 else free} intercept" * (free > 0)
-        rows += f", every row {len(copies)} times" * (len(copies) > 1)
-        target = f"target {listed(np.unique(copies[:, 1]) + 1)}"
-        bases = [target if copies[:, 1].max() >= 0 else "0"]
-        if labels is not None:
-            bases = [f"{target}, {label!r}: {o:g}" for label, o in zip(labels, shifts)]
-        of = [f"{o} {'-+'[int(p > 0)]} z times {w:g}" for o, p, w in zip(bases, signs, factors)]
-        is_equal = not self.is_by_data and (arrays["weight"] == 1).all()
-        whose = f"weights of the {'data' if self.is_by_data else 'file'}"
-        parts = [
-            rows,
-            f"loss of {listed(of)} (z is the prediction) with {listed(slopes, 3)}",
-            f"ridge on {ridge}, L1 on {l1}, sorted norms on {norms}",
-            f"bounds on {bounded}, {arrays['c'].size + arrays['f'].size} linear constraints",
-            "equal weights" if is_equal else whose,
-        ]
+        rows += f", every row {len(targets)} times" * (len(targets) > 1)
+        target, rules = f"target {listed(np.unique(targets))}" if targets.max() else "0", []
+        for k, (sign, shift, factor) in enumerate(arrays["encoding"]):
+            base = target if labels is None else f"{target}, {labels[k]!r:.60}: {shift:g}"
+            rules.append(f"{base} {'+' if sign > 0 else '-'} z times {factor:g}")
+        used = sorted((one for one in self.losses if one.rows), key=lambda one: -one.rows)
+        slopes = [f"slopes from {float(one.low):g} to {float(one.high):g}" for one in used]
+        norms = [arrays["strengths"][j] for j in self.groups]
+        sizes = {"ridge": self.rho[self.rho > 0], "L1": self.l1[self.l1 > 0]}
+        penalty = []
+        for name, some in (sizes | {"sorted norms": np.concatenate([[], *norms])}).items():
+            ends = f" ({some.min():g} to {some.max():g})" if some.size else ""
+            penalty.append(f"{name} on {some.size}{ends}")
         if "tasks" in arrays:
             c, eta, h, is_centred = arrays["shared"]
             shape = " x ".join(map(str, arrays["tasks"].shape))
-            words = f"{h:g} shared dimensions (c {c:g}, eta {eta:g}) of {shape} coefficients"
-            parts.append(words + ", less their means" * int(is_centred))
-        return "; ".join(parts)
+            penalty.append(f"{h:g} shared dimensions (c {c:g}, eta {eta:g}) of {shape} columns")
+            penalty[-1] += ", less their means" * int(is_centred)
+        loss = f"loss of {listed(rules)} (z is the prediction) with {listed(slopes, 3)}"
+        weights = f"weights of the {'data' if self.is_by_data else 'file'}"
+        if not self.is_by_data and (arrays["weight"] == 1).all():
+            weights = "equal weights"
+        return "; ".join([rows, loss, ", ".join(penalty), region(arrays), weights])
+
+
+def region(arrays: dict[str, Any]) -> str:
+    """Say how many bounds and constraints there are."""
+    bounded = ((arrays["lower"] > -INF) | (arrays["upper"] < INF)).sum()
+    return f"bounds on {bounded}, {arrays['c'].size + arrays['f'].size} linear constraints"
 
 
 def excluded_size(arrays: dict[str, Any]) -> float:
@@ -679,48 +683,48 @@ def excluded_size(arrays: dict[str, Any]) -> float:
     All sums are rational. Coefficients without a bound need multipliers that cancel exactly, and
     then the size is infinite; what is left of others excludes coefficients up to a size only.
     """
-    pull, level = combined(arrays)
-    side = np.where(pull > 0, rational(arrays["upper"]), rational(arrays["lower"]))
-    is_open = abs(side) == INF
-    best, left = level + pull[~is_open] @ side[~is_open], abs(pull[is_open]).sum()
+    (pull, best), left, zero = combined(arrays), Fraction(0), Fraction(0)
+    for q, *bounds in zip(pull, rational(arrays["lower"]), rational(arrays["upper"])):
+        term, over = column_gap(zero, zero, zero, bounds, q, zero)
+        best, left = best + term, left + over
     need(best < 0, "the multipliers prove no contradiction")
-    if not left:
-        return INF
     numbers = np.concatenate([abs(arrays[name]) for name in ("lower", "upper", "c", "f")])
-    unit, size = numbers[np.isfinite(numbers)].max(initial=1.0), float(-best / left)
-    need(size >= LEAST_INFEASIBLE * unit, "the multipliers do not cancel")
-    return size
+    unit, size = numbers[np.isfinite(numbers)].max(initial=1.0), -best / left if left else INF
+    need(size >= Fraction(LEAST_INFEASIBLE) * Fraction(unit), "the multipliers do not cancel")
+    return float(min(size, Fraction(MOST))) if left else INF
 
 
 # ---- data ----------------------------------------------------------------------------------------
 
 
-def as_block(block: Any) -> tuple[Any, Any, Any]:
-    """Return features, targets (one column each) and weights of a block; CannotCheck if odd."""
-    if not (isinstance(block, (tuple, list)) and len(block) in (2, 3)):
-        raise CannotCheck("the data must be blocks (X, y) or (X, y, weight), such as [(X, y)]")
-    X, y, weight = (*block, None)[:3]
-    X, y = X.tocsr() if hasattr(X, "tocsr") else np.asarray(X), np.asarray(y)
-    y = y[:, None] if y.ndim == 1 else y
-    if not (X.ndim == y.ndim == 2 and X.shape[0] == y.shape[0]):
-        raise CannotCheck(f"a block has X of shape {X.shape} and {y.size} targets")
-    if X.dtype.kind not in "fiub" or not np.isfinite(getattr(X, "data", X)).all():
-        raise CannotCheck("X must hold finite numbers")
-    if weight is not None:
-        weight = np.ravel(np.asarray(weight, dtype=np.float64))
-        if weight.size != y.shape[0] or not ((weight >= 0) & (weight < INF)).all():
-            raise CannotCheck("weights must be one for each row, finite and >= 0")
-    return X, y, weight
+def as_blocks(blocks: Iterable[Any]) -> Iterator[tuple[Any, Any, Any]]:
+    """Yield features, targets (one column each) and weights of blocks; CannotCheck if odd."""
+    with raising(CannotCheck, "the data cannot be used"):
+        for block in blocks:
+            if not (isinstance(block, (tuple, list)) and len(block) in (2, 3)):
+                raise CannotCheck(
+                    "the data must be blocks (X, y) or (X, y, weight), such as [(X, y)]"
+                )
+            X, y, weight = (*block, None)[:3]
+            X, y = X.tocsr() if hasattr(X, "tocsr") else np.asarray(X), np.asarray(y)
+            y = y[:, None] if y.ndim == 1 else y
+            if not (X.ndim == y.ndim == 2 and X.shape[0] == y.shape[0]):
+                raise CannotCheck(f"a block has X of shape {X.shape} and {y.size} targets")
+            if X.dtype.kind not in "fiub" or not np.isfinite(getattr(X, "data", X)).all():
+                raise CannotCheck("X must hold finite numbers")
+            if weight is not None:
+                weight = np.ravel(np.asarray(weight, dtype=np.float64))
+                if weight.size != y.shape[0] or not ((weight >= 0) & (weight < INF)).all():
+                    raise CannotCheck("weights must be one for each row, finite and >= 0")
+            yield X, y, weight
 
 
 def targets(labels: Any, y: Any, count: int) -> Any:
     """Return targets as numbers, and labels as their places in the list."""
     need(y.shape[1] >= count, f"the data have {y.shape[1]} targets where {count} are needed")
     if labels is not None:
-        place = np.full(y.shape, -1.0)
-        for k, label in enumerate(labels):
-            need((place[y == label] < 0).all(), "two labels are equal")
-            place[y == label] = k
+        places = {label: k for k, label in enumerate(labels)}  # 1, 1.0 and True are one label
+        place = np.reshape([places.get(one, -1.0) for one in y.ravel().tolist()], y.shape)
         need((place >= 0).all(), f"y holds labels other than {listed(map(repr, labels))}")
         return place
     if count == 0:  # no loss looks at targets
@@ -737,25 +741,24 @@ def show_rows(checkers: list[Checker], blocks: Iterable[Any]) -> list[str]:
     """
     header, n, sums = checkers[0].header, 0, [hashlib.sha256()]
     count = 1 + max(int(one.arrays["copies"][:, 1].max()) for one in checkers)
-    most = max(1, min(ROWS, CHUNK // max(one.coef.size for one in checkers)))
-    for X, y, weight in map(as_block, blocks):
-        step = max(1, CHUNK // max(X.shape[1], 1))
+    most = max(1, min(ROWS, CHUNK // max(1, *(one.coef.size for one in checkers))))
+    for X, y, weight in as_blocks(blocks):
+        step, start = max(1, CHUNK // max(X.shape[1], 1)), 0
         fits = all(one.arrays["columns"].shape[1] == X.shape[1] + 1 for one in checkers)
         need(fits, f"a block has {X.shape[1]} columns, which is not what the file is about")
         need(n + y.shape[0] <= header["n_samples"], "the data have too many rows")
-        with refusing("the file is malformed"):
-            values, start = targets(header["labels"], y, count), 0
-            while start < y.shape[0]:
-                some = slice(start, start := min(start + most, start + step - n % step, y.shape[0]))
-                part = X[some].toarray() if hasattr(X, "toarray") else X[some]
-                part, shown = np.asarray(part, dtype="<f8") + 0.0, values[some]  # no -0.0
-                if header["version"] == 1:
-                    shown = np.column_stack(checkers[0].encode(shown, 0)[:2])
-                sums += [hashlib.sha256()] if n and n % step == 0 else []
-                sums[-1].update(np.column_stack([part, shown + 0.0]).astype("<f8").tobytes())
-                for checker in checkers:
-                    checker.add(part, values[some], None if weight is None else weight[some])
-                n += part.shape[0]
+        while start < y.shape[0]:
+            some = slice(start, start := min(start + most, start + step - n % step, y.shape[0]))
+            part = X[some].toarray() if hasattr(X, "toarray") else X[some]
+            part = np.asarray(part, dtype="<f8") + 0.0  # no -0.0
+            values = shown = targets(header["labels"], y[some], count)
+            if header["version"] == 1:
+                shown = np.column_stack(checkers[0].encode(values, 0)[:2])
+            sums += [hashlib.sha256()] if n and n % step == 0 else []
+            sums[-1].update(np.column_stack([part, shown + 0.0]).astype("<f8").tobytes())
+            for checker in checkers:
+                checker.add(part, values, None if weight is None else weight[some])
+            n += part.shape[0]
     need(n == header["n_samples"], f"the data have {n} rows, not {header['n_samples']}")
     return [one.hexdigest() for one in sums]
 
@@ -782,14 +785,12 @@ def check_all(path: Any, blocks: Iterable[Any] = (), exact: bool = False) -> lis
     """
     if not (isinstance(blocks, Iterable) and isinstance(exact, bool)):
         raise CannotCheck("the data are one argument, blocks such as [(X, y)]; exact is a bool")
-    header, arrays = read(path)
-    with refusing("the file is malformed"):
+    with raising(Refused, "the file is malformed"):
+        header, arrays = read(path)
         checkers = problems(header, arrays, exact)
-    shown = [one for one in checkers if one.kind != "infeasible"]
-    if shown:
-        is_same = show_rows(shown, blocks) == header.get("checksums")
+        shown = [one for one in checkers if one.kind != "infeasible"]
+        is_same = not shown or show_rows(shown, blocks) == header.get("checksums")
         need(is_same, "the data are not those of the certificate")
-    with refusing("the file is malformed"):
         return [one.verdict() for one in checkers]
 
 
@@ -853,15 +854,15 @@ def sentence(found: Verdict) -> str:
     """
     up_to = f" up to {found.radius:g}" if found.radius < math.inf else ""
     if found.kind == "infeasible":
-        about = " of size" + up_to if up_to else ""
-        return f"The claim holds: no coefficients{about} satisfy the constraints."
-    said = f"far along its direction the objective is {found.objective:.2g} or less"
-    if found.kind == "optimality":
+        said = f"no coefficients{' of size' * bool(up_to)}{up_to} satisfy the constraints"
+    elif found.kind == "unbounded":
+        said = f"far along its direction the objective is {found.objective:.2g} or less"
+    else:
         share = found.gap / max(abs(found.objective), abs(found.objective - found.gap), 5e-324)
         said = f"the objective {found.objective:.10g} is at most {found.gap:.2g} "
         said += f"(relative {share:.2g}, rounding {found.rounding:.2g}) above the optimum"
         said += f" among coefficients{up_to} sizes" if up_to else ""
-    return f"The claim holds: {said}. Problem: {found.problem}."
+    return f"The claim holds: {said}." + f" Problem: {found.problem}." * bool(found.problem)
 
 
 def stated(header: dict[str, Any]) -> list[str]:
@@ -883,29 +884,28 @@ def table(path: str | None, weight: str | None, header: dict[str, Any]) -> Itera
         raise CannotCheck("the data are needed")
     targets = header.get("targets") or ["y"]
     if path.endswith(".npz"):
-        with np.load(path, allow_pickle=False) as arrays:
+        with open(path, "rb") as stream, np.load(stream, allow_pickle=False) as arrays:
             yield arrays["X"], arrays[targets[0]], arrays[weight] if weight else None
         return
     with open(path, newline="", encoding="utf-8-sig") as file:
-        first, *lines = csv.reader(file)
-    cells = dict(zip(first, zip(*lines, strict=True), strict=True))
+        first, *lines = filter(None, csv.reader(file))
+    cells = dict(zip(first, map(np.array, zip(*lines, strict=True)), strict=True))
     if len(cells) < len(first):
         raise CannotCheck("two columns have the same name")
-
-    known = listed(map(repr, first), 12)
 
     def column(name: str) -> Any:
         base, _, level = name.partition("=")
         if name not in cells:  # "city=Rome" is 1 where the column city holds Rome
             if not (level and base in cells):
+                known = listed(map(repr, first), 12)
                 raise CannotCheck(f"the table has no column {name!r}; its columns are {known}")
-            return np.array(cells[base]) == level
-        try:
-            return np.array(cells[name], dtype=np.float64)
-        except ValueError:
-            return np.array(cells[name])
+            return cells[base] == level
+        with suppress(ValueError):
+            return cells[name] if name in texts else cells[name].astype(np.float64)
+        return cells[name]
 
     names = header["columns"] or [one for one in first if one not in (*targets, weight)]
+    texts = targets if all(isinstance(one, str) for one in header["labels"] or [0]) else []
     X, y = (np.column_stack([column(name) for name in some]) for some in (names, targets))
     yield X, y, column(weight) if weight else None
 
@@ -913,8 +913,7 @@ def table(path: str | None, weight: str | None, header: dict[str, Any]) -> Itera
 def tell(path: Any, rows: Callable[[Any], Any], target: str | None, exact: bool = False) -> int:
     """Print what a file proves about the data, which `rows` opens; 1 if it is refused, else 0."""
     try:
-        header = read(path)[0]
-        header |= {"targets": [target]} if target else {}
+        header = read(path)[0] | ({"targets": [target]} if target else {})
         found = check_all(path, rows(header), exact)
     except Refused as error:
         print(f"The claim does not hold: {error}.")
@@ -935,7 +934,7 @@ def main(argv: list[str] | None = None) -> int:
     try:
         rows = partial(table, given.data, given.weight)
         return tell(given.certificate, rows, given.target, given.exact)
-    except (OSError, KeyError, ValueError, TypeError) as error:
+    except Exception as error:  # of the data: where the file is at fault, it is refused
         print(f"Could not check: {error}.")
         return 2
 

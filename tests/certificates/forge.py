@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import math
 from collections.abc import Callable
@@ -135,3 +136,35 @@ MALFORMED: dict[str, Callable[[Header, Arrays], Any]] = {
         a.update(copies=np.array([[0, -1]])),
     ),
 }
+
+
+LOSS = {"knots": [(0.0).hex()], "pieces": [piece(0, 0, -1, 0), piece(0, 0, 1, 0)]}  # |t|
+
+
+def hand_made(
+    x: Any, y: Any, coef: Any, objective: float, gap: float, loss: Any = None, **more: Any
+) -> tuple[Header, Arrays]:
+    """Return a file about residuals without a penalty and intercept, with the right checksum."""
+    x, y, coef = np.asarray(x, dtype=float), np.asarray(y, dtype=float), np.array(coef, dtype=float)
+    d, zeros = coef.size, np.zeros(coef.size)
+    arrays = {"coef": coef, "split_coef": coef, "rho": zeros, "l1": zeros, "strengths": zeros}
+    arrays |= {"groups": np.full(d, -1), "copies": np.array([[0, 0]])}
+    arrays |= {"columns": np.array([[*range(d), -1]]), "encoding": np.array([[-1.0, 0.0, 1.0]])}
+    arrays |= {"A": np.zeros((0, d)), "E": np.zeros((0, d))}
+    arrays |= {name: np.zeros(0) for name in ("c", "f", "inequality", "equality", "slopes")}
+    arrays |= {"lower": np.full(d, -np.inf), "upper": np.full(d, np.inf)}
+    arrays["slope_rows"] = np.zeros(0, dtype=int)
+    sums = [hashlib.sha256(np.column_stack([x, y]).tobytes()).hexdigest()]
+    header = {"format": "rectiline-certificate", "version": 2, "kind": "optimality"}
+    header |= {"n_samples": len(y), "checksums": sums, "losses": [loss or LOSS], "labels": None}
+    header |= {"weights": "file", "columns": None, "targets": None}
+    claim(header, objective, gap)
+    return header, arrays | {name: np.asarray(array) for name, array in more.items()}
+
+
+def falling(header: Header, arrays: Arrays, direction: Any) -> tuple[Header, Arrays]:
+    """Return the file as one of an objective that falls along a direction."""
+    unused = ("inequality", "equality", "split_coef", "slopes", "slope_rows")
+    arrays = {name: array for name, array in arrays.items() if name not in unused}
+    arrays["direction"] = np.asarray(direction, dtype=float)
+    return header | {"kind": "unbounded", "claim": {}}, arrays

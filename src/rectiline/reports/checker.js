@@ -44,8 +44,7 @@
     if (!Number.isFinite(q)) return INFINITE;
     const left = minus(above, times(exact(q), exact(divisor))), more = (left[0] + left[1]) / divisor;
     const error = (1.001 * left[2] + ABSOLUTE) / divisor + 2 ** -50 * Math.abs(more) + ABSOLUTE;
-    const sum = twoSum(q, more);
-    return [sum[0], sum[1], error + RELATIVE * Math.abs(q)];
+    return [...twoSum(q, more), error + RELATIVE * Math.abs(q)];
   }
   // ---- pieces: value + e (slope + bend e / 2), e = t - at --------------------------------------
   function pieceAt([at, value, slope, bend], t) {
@@ -84,16 +83,14 @@
       });
       this.drop = least <= 0 && most >= 0 ? this.conjugate(0) : null; // how far below zero it goes: all but a linear term end
     }
-    where(t) { // the piece of the right derivative
-      return this.knots.filter((knot) => knot < t[0] || (knot === t[0] && t[1] >= 0)).length;
-    }
     value(t) { // at least the value at t, whichever side of a knot t is on
       const passed = this.knots.filter((knot) => isPositive(minus(t, exact(knot)))).length;
       const reached = this.knots.filter((knot) => !isNegative(minus(t, exact(knot)))).length;
       return this.pieces.slice(passed, reached + 1).map((piece) => pieceAt(piece, t)).reduce(larger, null);
     }
     slope(t) { // right derivative, rounded: any number in the range will do
-      const [at, , slope, bend] = this.pieces[this.where(t)], s = add(exact(slope), times(exact(bend), minus(t, exact(at))));
+      const passed = this.knots.filter((knot) => knot < t[0] || (knot === t[0] && t[1] >= 0)).length;
+      const [at, , slope, bend] = this.pieces[passed], s = add(exact(slope), times(exact(bend), minus(t, exact(at))));
       return Math.min(Math.max(s[0] + s[1], this.least), this.most);
     }
     conjugate(s) { // at least the supremum over all t, over every piece
@@ -111,13 +108,14 @@
     const at = view(bytes), members = new Map();
     let end = bytes.length - 22;
     while (end >= 0 && at.getUint32(end, true) !== 0x06054b50) end -= 1;
-    const count = end < 0 ? refuse("this is no archive") : at.getUint16(end + 10, true);
-    for (let k = 0, p = at.getUint32(end + 16, true), total = 0; k < count; k++) { // the directory
+    const count = end < 0 ? refuse("this is no archive") : at.getUint16(end + 10, true), first = at.getUint32(end + 16, true);
+    let p = first, total = 0;
+    for (let k = 0; k < count; k++) { // the directory
       const [flags, method, letters, extra, comment] = [8, 10, 28, 30, 32].map((j) => at.getUint16(p + j, true));
       const [crc, packed, full, start] = [16, 20, 24, 42].map((j) => at.getUint32(p + j, true));
       const from = start + 30 + at.getUint16(start + 26, true) + at.getUint16(start + 28, true);
       const name = text(bytes.subarray(p + 46, p + 46 + letters)), local = text(bytes.subarray(start + 30, start + 30 + at.getUint16(start + 26, true)));
-      const isSound = at.getUint32(p, true) === 0x02014b50 && at.getUint32(start, true) === 0x04034b50 && local === name;
+      const isSound = local === name && at.getUint32(p, true) === 0x02014b50 && at.getUint32(start, true) === 0x04034b50;
       if (!isSound || from + packed > bytes.length || members.has(name)) refuse("the archive is damaged");
       if (flags & 1 || (method !== 0 && method !== 8)) refuse("the archive is packed in a way that is not read");
       if ((total += full) > 2 ** 28 && total > 100 * bytes.length) refuse(`the archive unpacks to ${total} bytes or more`);
@@ -126,7 +124,7 @@
       members.set(name, member);
       p += 46 + letters + extra + comment;
     }
-    return members;
+    return p === end && at.getUint32(end + 12, true) === end - first ? members : refuse("the archive is damaged");
   }
   async function inflate(raw, length) {
     const out = new Uint8Array(length);
@@ -141,9 +139,9 @@
   const READ = { f8: "Float64", f4: "Float32", i8: "BigInt64", u8: "BigUint64", i4: "Int32", u4: "Uint32", i2: "Int16", u2: "Uint16",
     i1: "Int8", u1: "Uint8", b1: "Uint8" };
   function parseArray(bytes, name) { // NumPy's format: {shape, type, values}, rows one after another
-    const at = view(bytes), wide = bytes[6] > 1;
-    if (bytes.length < 12 || text(bytes.subarray(1, 6)) !== "NUMPY") refuse(`${name} is no array`);
-    const begin = wide ? 12 : 10, length = wide ? at.getUint32(8, true) : at.getUint16(8, true);
+    const at = view(bytes), begin = 10;
+    if (bytes.length < begin || text(bytes.subarray(1, 6)) !== "NUMPY" || bytes[6] !== 1) refuse(`${name} is no array`);
+    const length = at.getUint16(8, true);
     const found = /^\{'descr': '([<>|=])(\w)(\d{1,4})', 'fortran_order': (True|False), 'shape': \(([\d, ]*)\), \}\s*$/.exec(text(bytes.subarray(begin, begin + length)));
     if (!found) refuse(`${name} is an array of no known kind`);
     const [, order, letter, digits, fortran, sizes] = found;
@@ -181,10 +179,8 @@
   const isObject = (x) => x !== null && typeof x === "object" && !Array.isArray(x);
   async function parseFile(bytes) { // the header, and every problem with its arrays
     const members = await unzip(bytes), folders = new Map();
-    if (!members.has("header.json")) refuse("the archive has no header.json");
-    const given = JSON.parse(text(members.get("header.json")));
-    if (!isObject(given)) refuse("the header is no object");
-    if (given.format !== "rectiline-certificate" || ![1, 2].includes(given.version)) refuse("this is no certificate of format 1 or 2");
+    const given = JSON.parse(text(members.get("header.json") ?? refuse("the archive has no header.json")));
+    if (!isObject(given) || given.format !== "rectiline-certificate" || ![1, 2].includes(given.version)) refuse("this is no certificate of format 1 or 2");
     const { columns = [], targets: named = [], source = "" } = given, isText = (all) => all === null || (Array.isArray(all) && all.every((one) => typeof one === "string"));
     if (![columns, named, source === null ? null : [source]].every(isText)) refuse("a name is no text");
     for (const [member, content] of members) {
@@ -234,11 +230,11 @@
     const { n, d, count, features, header: { labels, checksums, version } } = file, { losses, claim } = stated, many = Array.isArray(losses) ? losses.length : 0;
     if (!Number.isSafeInteger(n) || n < 1) refuse("n_samples is no number of rows");
     if (!["file", "data"].includes(stated.weights)) refuse("whose weights count is not stated");
-    const isLabel = (one) => ["string", "number", "boolean"].includes(typeof one), plain = (one) => (typeof one === "boolean" ? Number(one) : one);
-    if (labels !== null && !(Array.isArray(labels) && labels.every(isLabel) && new Set(labels.map(plain)).size === labels.length)) refuse("the labels are odd");
+    const isLabel = (one, _, [first]) => typeof one === typeof first && (typeof one === "number" ? Math.abs(one) < 2 ** 53 : ["string", "boolean"].includes(typeof one)); // so that tables tell them apart
+    if (labels !== null && !(Array.isArray(labels) && labels.every(isLabel) && new Set(labels).size === labels.length)) refuse("the labels are odd");
     const rows = (name, width) => Array.from({ length: arrays[name].length / width }, (_, k) => Array.from(arrays[name].slice(k * width, (k + 1) * width)));
     Object.assign(file, { copies: rows("copies", 2), columns: rows("columns", features + 1), encoding: rows("encoding", 3) });
-    const isRule = ([p, o, w]) => Math.abs(p) === 1 && w >= 0 && (labels !== null || o === 0);
+    const isRule = ([p, o, w]) => Math.abs(p) === 1 && w >= 0 && (labels === null ? o === 0 : file.copies.every(([, target]) => target >= 0));
     if (file.encoding.length !== (labels === null ? 1 : labels.length) || !file.encoding.every(isRule)) refuse("the encoding is odd");
     const index = arrays.loss_index, named = file.copies.map(([loss]) => loss), used = new Set([...named.filter((one) => one >= 0), ...(index || [])]);
     if (!(many > 0 && many <= 256) || [...used].some((one) => one >= many)) refuse("there is no such loss");
@@ -249,13 +245,13 @@
     file.losses = losses.map((one) => {
       const knots = numbers(one?.knots), pieces = Array.isArray(one.pieces) ? one.pieces.map(numbers) : [];
       if (pieces.length !== knots.length + 1) refuse("a loss has too many pieces or too few");
-      if (pieces.some((piece) => piece.length !== 4)) refuse("a piece is no list of four numbers");
-      if (pieces.some((piece) => piece[3] < 0)) refuse("a loss is not convex");
+      if (pieces.some((piece) => piece.length !== 4 || piece[3] < 0)) refuse("a piece of a loss is not convex");
       return new Loss(knots, pieces);
     });
     file.radius = version === 1 ? 100 : 1024;
     if (!isObject(claim)) refuse("there is no claim");
     if (stated.kind === "unbounded") { // looked at far along the direction
+      if (arrays.direction.some((x, j) => (x > 0 ? arrays.upper[j] < Infinity : x < 0 && arrays.lower[j] > -Infinity))) refuse("a bound ends the direction");
       const most = (all) => all.reduce((a, x) => Math.max(a, Math.abs(x)), 0), far = 2 ** 30 * Math.max(1, most(arrays.coef)) / Math.max(most(arrays.direction), 2 ** -1000);
       const coef = arrays.coef.map((x, j) => x + far * arrays.direction[j]), none = { slopes: [], slope_rows: [] };
       Object.assign(arrays, none, { coef, split_coef: coef, inequality: arrays.c.map(() => 0), equality: arrays.f.map(() => 0) });
@@ -307,8 +303,7 @@
         const numbers = [...part(X, start + i, features), ...more(start + i)];
         numbers.forEach((x, j) => put.setFloat64(8 * (i * wide + j), x === 0 ? 0 : x, true));
       }
-      const sum = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
-      const digits = Array.from(sum, (byte) => byte.toString(16).padStart(2, "0")).join("");
+      const digits = Array.from(new Uint8Array(await crypto.subtle.digest("SHA-256", bytes)), (byte) => byte.toString(16).padStart(2, "0")).join("");
       if (digits !== checksums[start / rowsPerSum]) refuse("the data are not those of the certificate");
     }
   }
@@ -341,15 +336,14 @@
       x.fill(0);
       for (let j = 0; j < features; j++) x[place[j]] = data.X[i * features + j];
       if (place[features] >= 0) x[place[features]] = 1;
-      const z = predict(b), sign = (one) => add(p < 0 ? negative(one) : one, exact(o)), t = sign(z);
+      const z = predict(b), sign = (one) => add(p < 0 ? negative(one) : one, exact(o)), t = sign(z), w = times(exact(factor), exact(weights[row]));
       reach = Math.max(reach, Math.abs(z[0]), Math.abs(o));
-      const w = times(exact(factor), exact(weights[row]));
       const s = listed.has(row) ? listed.get(row) : loss.slope(same ? t : sign(predict(at)));
-      objective = add(objective, times(w, loss.value(t)));
+      [loss.rows, objective] = [(loss.rows || 0) + 1, add(objective, times(w, loss.value(t)))];
       const g = times(w, exact(p * s));
-      if (s) x.forEach((one, j) => { if (one) q[j] = minus(q[j], times(g, exact(one))); });
       dual = add(dual, times(w, minus(times(exact(s), exact(o)), loss.conjugate(s))));
       least = least && loss.drop ? minus(least, times(w, loss.drop)) : null;
+      if (s) x.forEach((one, j) => { if (one) q[j] = minus(q[j], times(g, exact(one))); });
       x.forEach((one, j) => { widest[j] = Math.max(widest[j], Math.abs(one)); });
     }
     const unit = Array.from(widest, (most) => reach / (most || 1)); // would explain the largest target
@@ -369,7 +363,10 @@
     constrain(arrays.E, arrays.f, arrays.equality, true);
     const penalty = new Penalty(file, Array.from(b, (x, j) => file.radius * Math.max(Math.abs(x), unit[j])));
     objective = add(objective, penalty.value());
-    if (!file.claim) return upper(objective) <= -1024 ? { falls: upper(objective), used } : refuse("the objective does not fall far enough");
+    if (!file.claim) { // the loss still falls there
+      const fall = q.reduce((sum, one, j) => add(sum, times(one, exact(arrays.direction[j]))), ZERO);
+      return upper(objective) <= -1024 && isPositive(fall) ? { falls: upper(objective), used } : refuse("the objective does not fall far enough");
+    }
     const { sum, rest, outside } = penalty.conjugate(q), base = upper(minus(objective, minus(dual, sum)));
     // Competitors that are no worse have a norm of at most the objective less the least loss.
     const norm = least ? upper(minus(objective, least)) : Infinity;
@@ -494,24 +491,29 @@
     const excluded = Math.min(Number((-level * 2n ** 64n) / loose) / 2 ** 64, Number.MAX_VALUE);
     return excluded >= 1e6 * largest ? excluded : refuse("the multipliers do not cancel");
   }
+  const region = ({ c, f, lower, upper }) => `${c.length} inequalities, ${f.length} equalities, ${[...lower, ...upper].filter(Number.isFinite).length} bounds`;
+  const contradiction = (arrays, size) => `no coefficients${size < Infinity ? ` of size up to ${size.toPrecision(6)}` : ""} satisfy the constraints. Problem: ${region(arrays)}.`;
+  const quoted = (one, most) => JSON.stringify(typeof one === "string" ? one.slice(0, most) : one)
+    .replace(/[\u007f-\u00a0\u00ad\u061c\u200b-\u200f\u2028-\u202f\u2060-\u206f\ufeff]/g, (mark) => `\\u${mark.charCodeAt(0).toString(16).padStart(4, "0")}`); // marks that cannot be seen
   function words(file, found) { // made from the arrays; z is a prediction
     const { arrays, header, losses, n, d, count, copies, encoding } = file, number = (x) => String(Number(x.toPrecision(6))), free = Number(file.columns[0].at(-1) >= 0);
-    const several = (k, what) => `${k} ${what}${k === 1 ? "" : "s"}`, counted = (all, is) => Array.from(all).filter(is).length, paying = (all) => counted(all, (x, j) => x > 0 && arrays.groups[j] < 0);
-    const kinds = losses.slice(0, 3).map((one) => `slopes from ${number(one.least)} to ${number(one.most)} and ${several(one.knots.length, "knot")}`);
-    const target = `target ${[...new Set(copies.map((copy) => copy[1] + 1))].join(", ")}`, bases = header.labels ? header.labels.map((one, k) => `${JSON.stringify(one)}: ${number(encoding[k][1])}`) : [copies[0][1] < 0 ? "0" : target];
+    const range = (all) => `${all.length}${all.length ? ` (${number(all.reduce((a, b) => Math.min(a, b)))} to ${number(all.reduce((a, b) => Math.max(a, b)))})` : ""}`;
+    const paying = (all) => range(Array.from(all).filter((x, j) => x > 0 && arrays.groups[j] < 0)), norms = [...file.groups.values()].filter(([j]) => arrays.strengths[j] > 0).flat();
+    const used = losses.filter((one) => one.rows).sort((x, y) => y.rows - x.rows); // those of most rows first
+    const kinds = used.slice(0, 3).map((one) => `slopes from ${number(one.least)} to ${number(one.most)} and ${one.knots.length} knots`);
+    const target = `target ${[...new Set(copies.map((copy) => copy[1] + 1))].join(", ")}`, bases = header.labels ? header.labels.map((one, k) => `${quoted(one, 60)}: ${number(encoding[k][1])}`) : [copies.some(([, one]) => one >= 0) ? target : "0"];
     const rules = bases.map((base, k) => `${base} ${encoding[k][0] < 0 ? "-" : "+"} z times ${number(encoding[k][2])}`);
     const proved = found.falls ? `Far along its direction the objective is ${found.falls.toPrecision(3)} or less, and the constraints hold` :
       `The objective ${found.objective.toPrecision(10)} is at most ${found.gap.toPrecision(3)} above the optimum`;
     return proved + (found.radius < Infinity ? ` among coefficients up to ${found.radius} sizes` : "") +
-      `. Problem: ${several(n, "row")}${found.used < n ? ` (${found.used} with a weight)` : ""}, ${count > 1 ? `${several(d, "column")}, every row ${count} times` : `${several(d - free, "column")}${free ? " and an intercept" : ""}`}; ` +
-      `a convex loss of ${header.labels ? `${target}, ` : ""}${rules.slice(0, 5).join(", ")}${rules.length > 5 ? ", ..." : ""} (z is the prediction) with ${kinds.join(", or ")}${losses.length > 3 ? ` (${losses.length} losses)` : ""}, ` +
+      `. Problem: ${n} rows${found.used < n ? ` (${found.used} with a weight)` : ""}, ${count > 1 ? `${d} columns, every row ${count} times` : `${d - free} columns${free ? " and an intercept" : ""}`}; ` +
+      `a convex loss of ${header.labels ? `${target}, ` : ""}${rules.slice(0, 5).join(", ")}${rules.length > 5 ? ", ..." : ""} (z is the prediction) with ${kinds.join(", or ")}${used.length > 3 ? ` (${used.length} losses)` : ""}, ` +
       `${file.stated.weights === "data" ? "weights of the data" : arrays.weight ? "weights of the file" : "equal weights"}; ` +
-      `penalty: ridge on ${paying(arrays.rho)}, L1 on ${paying(arrays.l1)}, a sorted norm on ${file.groups.size} groups; constraints: ` +
-      `${arrays.c.length} inequalities, ${arrays.f.length} equalities, ${counted([...arrays.lower, ...arrays.upper], Number.isFinite)} bounds` +
+      `penalty: ridge on ${paying(arrays.rho)}, L1 on ${paying(arrays.l1)}, sorted norms on ${range(norms.map((j) => arrays.strengths[j]))}; constraints: ${region(arrays)}` +
       (arrays.tasks ? `; ${arrays.shared[2]} shared dimensions (c ${number(arrays.shared[0])}, eta ${number(arrays.shared[1])}) of ${arrays.tasks.length} coefficients${arrays.shared[3] ? ", less their means" : ""}.` : ".");
   }
   function stated({ columns, targets, source }, target) { // words of the file: it chooses the columns of a table, so a reader must see them
-    const list = (all) => all.slice(0, 12).map((one) => JSON.stringify(String(one).slice(0, 100))).join(", ") + (all.length > 12 ? ", ..." : "");
+    const list = (all) => all.slice(0, 12).map((one) => quoted(one, 100)).join(", ") + (all.length > 12 ? ", ..." : "");
     const names = { target: target ? [target] : targets, columns, snapshot: source == null ? null : [source] };
     const said = Object.entries(names).filter(([, all]) => Array.isArray(all) && all.length).map(([what, all]) => `${what} ${list(all)}`);
     return said.length ? [`The file says, without a proof: ${said.join("; ")}.`] : [];
@@ -536,8 +538,8 @@
     if (bytes[0] === 80 && bytes[1] === 75) { // an archive of arrays
       const members = await unzip(bytes), get = (key) => (members.has(`${key}.npy`) ? parseArray(members.get(`${key}.npy`), key) : stop(`the data have no array ${key}`));
       const X = get("X"), y = get(options.target || "y"), weight = options.weight ? get(options.weight).values : null;
-      if (X.shape.length !== 2 || y.shape[0] !== X.shape[0]) stop("X must be a matrix, and y must have its rows");
-      return { X: X.values, rows: X.shape[0], columns: X.shape[1], y: y.values, weight };
+      if (X.shape.length !== 2 || y.shape.length > 2 || y.shape[0] !== X.shape[0]) stop("X must be a matrix, and y must have its rows");
+      return { X: X.type === "b" ? X.values.map(Number) : X.values, rows: X.shape[0], columns: X.shape[1], y: y.values, weight };
     }
     const lines = isArray ? lists(parseArray(bytes, "the data")) : parseCsv(text(bytes).replace(/^\uFEFF/, ""));
     if (new Set(lines[0]).size < lines[0].length) stop("two columns have the same name");
@@ -566,8 +568,7 @@
       const given = proofs.length && targets(file.header, proofs, table);
       if (proofs.length) await compare(file.header, proofs, table, given);
       const found = file.problems.map((one) => (one.losses ? checkProblem(one, table, given) : { excluded: checkInfeasible(one) }));
-      const infeasible = (size) => `no coefficients${size < Infinity ? ` of size up to ${size.toPrecision(6)}` : ""} satisfy the constraints.`;
-      const said = file.problems.map((one, k) => `The claim holds: ${one.losses ? words(one, found[k]) : infeasible(found[k].excluded)}`);
+      const said = file.problems.map((one, k) => `The claim holds: ${one.losses ? words(one, found[k]) : contradiction(one.arrays, found[k].excluded)}`);
       return { verdict: "holds", text: [...said, ...(proofs.length ? stated(file.header, options.target) : [])].join("\n"), ...(found.length === 1 ? found[0] : {}) };
     } catch (error) {
       const isKnown = error instanceof Refused || error instanceof CannotCheck, isOpen = error instanceof CannotCheck || reading === "data";
@@ -576,9 +577,8 @@
     }
   }
   function mount(root) {
-    const part = (name) => root.querySelector(`[data-part=${name}]`), held = { certificate: null, data: null };
-    const embedded = part("embedded"), said = part("verdict");
-    if (embedded) held.certificate = Uint8Array.from(atob(embedded.textContent), (one) => one.charCodeAt(0));
+    const part = (name) => root.querySelector(`[data-part=${name}]`), embedded = part("embedded"), said = part("verdict");
+    const held = { certificate: embedded && Uint8Array.from(atob(embedded.textContent), (one) => one.charCodeAt(0)), data: null };
     async function run() {
       Object.assign(said, { textContent: "Checking ...", className: "verdict" });
       await new Promise((next) => setTimeout(next));
