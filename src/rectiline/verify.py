@@ -491,9 +491,11 @@ class Checker:
         is_bounded = loss.depth < INF
         self.depth += self.total(w, np.full((2, w.size), loss.depth))[1] if is_bounded else INF
         g = w * p * s
-        self.q = self.q - self.added(X * g[:, None])
-        self.top = np.maximum(self.top, abs(X).max(axis=0))
-        self.error = self.error + 4 * u * (abs(X).T @ abs(g)) + w.size * self.tiny * (1 + self.top)
+        used = np.flatnonzero(X.any(axis=0))  # of wide sparse data, a few columns
+        X = X[:, used]
+        self.q[used] = self.q[used] - self.added(X * g[:, None])
+        self.top[used] = top = np.maximum(self.top[used], abs(X).max(axis=0))
+        self.error[used] += 4 * u * (abs(X).T @ abs(g)) + w.size * self.tiny * (1 + top)
         self.reach = max(self.reach, abs(z).max(), abs(o).max())
 
     def added(self, terms: Any) -> Any:
@@ -554,9 +556,8 @@ class Checker:
 
     def columns(self) -> Iterator[Any]:
         """Yield the number, b, rho, l1 and bounds of each column outside groups and tasks."""
-        bounds = self.arrays["lower"], self.arrays["upper"]
-        for j in self.alone:
-            yield j, *rational([one[j] for one in (self.coef, self.rho, self.l1, *bounds)])
+        terms = self.coef, self.rho, self.l1, self.arrays["lower"], self.arrays["upper"]
+        yield from zip(self.alone, *(rational(one[self.alone]) for one in terms))
 
     def norms(self) -> Iterator[Any]:
         """Yield the columns of each group, their coefficients and strengths, and its norm."""
