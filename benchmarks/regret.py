@@ -1,3 +1,4 @@
+# ruff: noqa: E402  (the clock is exchanged before the library reads it)
 """Regret of `auto`: its time over that of the best solver that can be named; on random mixes.
 
     python -m benchmarks.regret --mixes 300            # writes benchmarks/results/regret.csv

@@ -424,7 +424,7 @@ class Checker:
         self.units: dict[int, Any] = {}  # weights of the file for one of the data, if both exist
         self.gap = self.loss = np.array([Fraction(0)] * 2)  # values and upper bounds
         self.depth: Any = 0  # how far below zero the loss goes at most, over all coefficients
-        self.q = rational(0 * self.coef)
+        self.q = np.full(self.coef.size, Fraction(0))
         self.error, self.top = 0 * self.coef, 0 * self.coef
         self.reach: Any = 0
         self.is_free = "tasks" in arrays and arrays["shared"][3] > 0  # is a column not charged
@@ -557,7 +557,9 @@ class Checker:
     def columns(self) -> Iterator[Any]:
         """Yield the number, b, rho, l1 and bounds of each column outside groups and tasks."""
         terms = self.coef, self.rho, self.l1, self.arrays["lower"], self.arrays["upper"]
-        yield from zip(self.alone, *(rational(one[self.alone]) for one in terms))
+        for first in range(0, self.alone.size, ROWS):
+            some = self.alone[first : first + ROWS]
+            yield from zip(some, *(rational(one[some]) for one in terms))
 
     def norms(self) -> Iterator[Any]:
         """Yield the columns of each group, their coefficients and strengths, and its norm."""

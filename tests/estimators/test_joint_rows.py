@@ -112,7 +112,7 @@ def test_constraints_of_the_slopes_hold_for_every_quantile():
 @pytest.mark.parametrize("shares", [True, False])
 def test_stacked_rows_are_the_rows_in_turn(make, shares):
     x = make(np.round(X[:11], 3).astype(np.float32))
-    levels = Levels(2, 3, shares, has_indicators=True, n_empty=2, factor=0.5)
+    levels = Levels(2, 3, shares, has_indicators=True, factor=0.5)
     rows = StackedRows(rl.rows.from_arrays(x, Y[:11], WEIGHT[:11], block_rows=4), levels)
     dense = x.toarray() if sp.issparse(x) else x
     expected = np.zeros((22, levels.n_columns), np.float32)
@@ -169,8 +169,8 @@ def test_quantiles_that_must_not_cross_take_few_more_passes_than_single_ones(col
         assert model.status_ == "solved" or set(model.status_) == {"solved"}
         counts.append(len(opened))
     # The ends of the columns, the check of the answer, and one more round: the first rows of the
-    # stream, each for six levels, are a smaller sample than as many different rows. Where the spread
-    # grows along a column, about a third of all samples of 2,000 rows take one more for one level.
+    # stream, each for six levels, are a smaller sample than as many different rows. Where y spreads
+    # differently, about a third of all samples of 2,000 rows take one more round for one level.
     assert 3 <= counts[0] <= 3 + (spread > 1) and counts[1] <= 6 + (spread > 1)
 
 

@@ -38,8 +38,6 @@ class Levels:
         Whether all levels have their entries in the same columns, or each in columns of its own.
     has_indicators : bool
         Whether there is one more column for each level, which is 1 on its rows.
-    n_empty : int
-        Columns of zeros at the end.
     factor : float
         On the weights.
     """
@@ -48,13 +46,12 @@ class Levels:
     n_features: int
     shares_columns: bool
     has_indicators: bool
-    n_empty: int = 0
     factor: float = 1.0
 
     @property
     def n_columns(self) -> int:
         """Number of columns of the stacked rows."""
-        return self._n_slopes + self.has_indicators * self.count + self.n_empty
+        return self._n_slopes + self.has_indicators * self.count
 
     @property
     def _n_slopes(self) -> int:
