@@ -195,15 +195,33 @@ def test_many_columns_without_a_price_and_with_many_rows_go_to_interior():
 
 @pytest.mark.parametrize(
     ("n", "d", "density", "first"),
-    [(1500, 300, 0.02, "interior"), (600, 1500, 0.03, "interior"), (600, 1500, 0.007, "smoothed")],
+    [
+        (1500, 300, 0.02, "interior"),
+        (600, 1500, 0.03, "interior"),
+        (600, 1500, 0.007, "smoothed"),
+        (40_000, 300, 0.02, "newton"),
+    ],
 )
-def test_sparse_linear_programs_with_small_systems_go_to_interior(n, d, density, first):
+def test_sparse_linear_programs_go_to_interior_unless_rows_are_many(n, d, density, first):
+    """Interior sums up the squares of all rows at every step: w8a under L1 took 8 times as long."""
     rng = np.random.default_rng(0)
     X = sp.random_array((n, d), density=density, rng=rng, data_sampler=rng.standard_normal)
     y = X @ rng.standard_normal(d) + rng.standard_normal(n)
     largest = np.abs(X.T @ np.sign(y)).max()
     problem = rl.Problem(X.tocsr(), y, Absolute(), L1(0.02 * largest), fit_intercept=False)
     assert choose(problem)[0].method.name == first
+
+
+@pytest.mark.parametrize(
+    ("n", "loss", "first"),
+    [(1200, "squared_hinge", "newton"), (1200, "hinge", "newton"), (500, "hinge", "interior")],
+)
+def test_dense_data_of_few_rows_a_column_go_to_interior_if_the_loss_has_kinks(n, loss, first):
+    """Squared hinge on isolet took 5 times as long by interior."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((n, 450))
+    y = np.sign(X[:, :20].sum(axis=1) + rng.standard_normal(n))
+    assert choose(rl.Problem(X, y, loss, Ridge(0.1)))[0].method.name == first
 
 
 def test_fixed_effects_go_to_interior():
