@@ -71,6 +71,8 @@ def _one_of_each_stretch(n: int, size: int, library: Library) -> Any:
     xp, uniform = library
     size = min(size, n)
     within = uniform(size)
-    after = xp.ones_like(within, dtype=xp.int64).cumsum(0)
-    start, end = (after - 1) * n // size, after * n // size
-    return start + xp.asarray(within * (end - start), dtype=xp.int64)
+    stretch = (0.0 * within + 1.0).cumsum(0) - 1.0
+    rows = xp.asarray((stretch + within) * (n / size), dtype=xp.int64).clip(max=n - 1)
+    is_new = rows >= 0
+    is_new[1:] = rows[1:] > rows[:-1]
+    return rows[is_new]
