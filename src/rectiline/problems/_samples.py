@@ -217,10 +217,11 @@ class Samples(FieldsAlone):
                 reach = self.argument_scale
                 low = max(low, -float(curve.curvature[0]) * reach + float(curve.left[0]))
                 high = min(high, float(curve.curvature[-1]) * reach + float(curve.right[-1]))
-            left, right = curve.derivative([-far, far])
-            inner = max(low, float(left[0])), min(high, float(right[1]))
-            if inner[0] < inner[1]:  # else only such arguments are at a knot or on a bend
-                low, high = inner
+            if np.abs(curve.knots).max(initial=0.0) > far:
+                left, right = curve.derivative([-far, far])
+                inner = max(low, float(left[0])), min(high, float(right[1]))
+                if inner[0] < inner[1]:  # else only such arguments are at a knot or on a bend
+                    low, high = inner
             widths.append(max(float(high - low), 1e-300))
             bend = widths[-1] / max(curve.largest_curvature, 1e-300)
             sharp = bend < _SHARP_BEND * self.argument_scale

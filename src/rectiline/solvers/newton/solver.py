@@ -59,7 +59,7 @@ _WORKING_SET_TARGET_SHARE = 0.2
 _FIRST_AIM = 1e-7  # relative gap on a working set around the answer on a sample, at least
 _WORKING_SET_STEPS = 300
 # Up to this many entries of X a few steps are faster than a failed certificate.
-_TINY_ENTRIES = 30_000
+_TINY_ENTRIES = 8000
 # Such problems are solved to this share, but not below this relative gap.
 _TINY_TARGET_SHARE, _LEAST_TINY_TARGET = 1e-3, 1e-11
 
