@@ -267,3 +267,12 @@ def test_sweeps_come_first_on_many_rows_with_next_to_no_weight():
         problem = rl.Problem(X, y, rl.losses.Hinge(), rl.penalties.Ridge(1.0), sample_weight=weight)
         firsts.append(choose(problem)[0].method.name)
     assert firsts == ["rehline", "newton"]
+
+
+@pytest.mark.filterwarnings("ignore::rectiline.ConvergenceWarning")
+def test_rows_whose_products_overflow_are_no_error():
+    X = sp.csr_array(7e153 * np.linspace(-1.0, 1.0, 21)[:, None])
+    y = np.where(np.arange(21) % 3, 1.0, -1.0)
+    for solver in ("auto", "reduced_newton"):
+        solution = rl.solve(rl.Problem(X, y, Hinge(), Ridge(2e-101)), solver, max_iter=50)
+        assert solution.certificate.primal >= 0.0

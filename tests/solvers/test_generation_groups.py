@@ -113,19 +113,16 @@ def test_zeros_and_caps_are_exact():
     [[], [C.Nonnegative()], [C.LinearInequality(np.ones((1, 300)), [-0.1]), C.Box(-0.01, 0.02)]],
     ids=["none", "signs", "rows"],
 )
-def test_second_order_takes_over_when_sign_vectors_are_too_many(monkeypatch, constraints):
-    from rectiline.solvers.generation import _linear, _solver
+def test_interior_takes_over_when_sign_vectors_are_too_many(monkeypatch, constraints):
+    from rectiline.solvers.generation import _linear
 
-    taken = []
-    begin = _solver.start_curved
-    monkeypatch.setattr(_solver, "start_curved", lambda *a: taken.append(1) or begin(*a))
     lost = property(lambda state: state.plan.master == "auto" and state.rounds > 1)
     monkeypatch.setattr(_linear.LinearState, "is_lost", lost)
     X, y, labels, top = weak_signal(100, 300, 2)
     penalty = P.GroupLinf(0.02 * top, labels)
     problem = rl.Problem(X, y, loss=L.Hinge(), penalty=penalty, constraints=constraints)
     solution = rl.solve(problem, solver="generation", columns_per_round=5)
-    assert solution.status == "solved" and taken
+    assert solution.status == "solved" and solution.solver == "interior"
     reference = rl.solve(problem, solver="generation", master="linear")
     assert solution.objective == pytest.approx(reference.objective, rel=2e-6)
 

@@ -9,6 +9,7 @@ of rows (`_row_plan.py`).
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -297,10 +298,18 @@ def _after_others(method: Solver, is_cold: bool = False) -> Stage:
     return Stage(method, f"{method.name}: the solvers before have given up", is_cold)
 
 
-def with_more_digits(method: Solver) -> list[Stage]:
-    """Return what follows when the interior point method, named without its digits, gives up."""
-    leaves_digits = isinstance(method, Interior) and method.digits is None
-    return [_after_others(_MOST_DIGITS, is_cold=True)] if leaves_digits else []
+def followers(method: Solver, problem: Problem) -> list[Stage]:
+    """Return what follows when a solver that was asked for by name gives up.
+
+    The interior point method, named without its digits, goes on with more of them. It also takes
+    groups whose sign vectors are too many for the linear programs of generation.
+    """
+    later: list[Solver] = []
+    if isinstance(method, Interior) and method.digits is None:
+        later = [_MOST_DIGITS]
+    if isinstance(method, Generation) and method.master == "auto" and not problem.is_separable:
+        later = [Interior(digits=16), replace(method, master="second_order")]
+    return [_after_others(one, is_cold=True) for one in later]
 
 
 def remaining(plan: list[Stage]) -> list[Stage]:

@@ -27,9 +27,9 @@ from rectiline.solvers._arguments import SOLVERS, check_name, checked_limits, so
 from rectiline.solvers._base import Callback, Pair, RunLimits, Session, Stage
 from rectiline.solvers._choose import (
     choose,
+    followers,
     prefers_passes,
     remaining,
-    with_more_digits,
     zero_may_be_optimal,
 )
 from rectiline.solvers._family import check_takes_rows, solve_together
@@ -326,7 +326,7 @@ def _named_plan(problem: Problem, solver: str, options: dict[str, Any]) -> list[
         raise UnsupportedProblemError(
             f"Solver {solver!r} cannot take this problem: {refusal}.{hint}"
         )
-    return [Stage(method, "asked for by name"), *with_more_digits(method)]
+    return [Stage(method, "asked for by name"), *followers(method, problem)]
 
 
 def _warm_pair(problem: Problem, warm: Solution | None) -> Pair | None:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from rectiline import _core
 from rectiline._lazy import Part
 from rectiline._typing import Indices, Vector
 from rectiline.backends import Design
@@ -109,6 +110,8 @@ class ReducedForm(RectifiedForm):
         if reason is not None:
             raise ValueError(f"The problem has no ReducedForm: {reason}.")
         rows, back = problem.design.row_space
+        if not _core.all_finite(rows):
+            raise OverflowError("products of the rows overflow")
         ridge = Ridge(float(problem.columns.rho[0]))
         return cls(problem.with_design(rows, ridge), problem, back)
 

@@ -3,8 +3,8 @@
 Piecewise-linear losses: a linear program whose restricted dual is kept alive, in the compiled
 simplex method where X is dense and all columns are boxed and in HiGHS otherwise (`_programs.py`),
 see `_master.py` and `_linear.py`. Losses with curvature, and sorted penalties with many distinct
-strengths, or groups with too many sign vectors for a linear program: the same working set with a
-second-order master, see `_curved.py`.
+strengths: the same working set with a second-order master, see `_curved.py`. Groups with too many
+sign vectors for a linear program are left to the interior point method.
 """
 
 from __future__ import annotations
@@ -68,8 +68,8 @@ class Generation:
         if it is dense, but at least 400.
     master : {"auto", "linear", "second_order"}, default="auto"
         What solves the restricted problem: the linear program where there is one, or the proximal
-        method of multipliers, which by default takes over when the sign vectors of groups are too
-        many.
+        method of multipliers. By default an interior point method takes over when the sign vectors
+        of groups are too many.
     patience : float, default=inf
         Products that the simplex method, or the Newton steps of the proximal method, may take
         before the problem is left to another solver.
@@ -180,7 +180,7 @@ class Generation:
         )
 
     def advance(self, state: GenerationState, budget: Budget) -> Step:
-        """Do rounds of pricing; where another solver waits, it gets lost programs of groups."""
+        """Do rounds of pricing; programs of groups that are lost are left to other solvers."""
         if state.is_rough:
             assert isinstance(state.engine, LinearState)
             rough = replace(budget, iterations=_START_ROUNDS, relative_gap=_START_GAP)
@@ -190,11 +190,7 @@ class Generation:
         engine = state.engine
         if isinstance(engine, CurvedState):
             return advance_curved(engine, budget)
-        step = advance_linear(engine, budget)
-        if step.exhausted and engine.is_lost and self.patience == np.inf:
-            state.engine = self._second_order(state.form, None)
-            return step._replace(exhausted=False)
-        return step
+        return advance_linear(engine, budget)
 
     def point(self, state: GenerationState) -> FormPoint:
         """Return the best pair so far."""
