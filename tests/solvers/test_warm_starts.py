@@ -56,7 +56,7 @@ def test_quantile_levels(penalty):
     assert_as_good_as_cold(found[::5])
     steps = [one.n_iter for one in found[1:]]
     cold = rl.solve(found[25].problem).n_iter
-    assert np.mean(steps) <= 0.5 * cold
+    assert np.mean(steps) <= 0.6 * cold
 
 
 def test_next_levels_without_a_penalty_mostly_need_no_step():

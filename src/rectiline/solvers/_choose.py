@@ -32,7 +32,8 @@ _MOST_DIGITS = Interior(digits=32)
 _ENTRIES_TO_TRY_ZERO = 20_000
 _ZERO_LOSS_SHARE = 1.0  # relative to the loss at zero: with a smaller bound zero may be optimal
 _ZERO_GAIN_SHARE = 1e-6  # relative to the loss at zero: largest gain that is neglected
-_COLUMNS_WITHOUT_PIVOTS = 25  # with more, a few pivots are faster than Newton's steps
+# With more columns, or below this gap, a few pivots are faster than Newton's steps.
+_COLUMNS_WITHOUT_PIVOTS, _TOLERANCE_OF_PIVOTS = 25, 1e-7
 
 # The solvers as the table calls them.
 _SOLVERS: dict[str, Solver] = {
@@ -155,7 +156,7 @@ RULES = (
         lambda f: (
             f.warm
             and f.is_linear_program
-            and f.d > _COLUMNS_WITHOUT_PIVOTS
+            and (f.d > _COLUMNS_WITHOUT_PIVOTS or f.tol < _TOLERANCE_OF_PIVOTS)
             and not (f.is_sparse and _has_cheap_matrix(f))
         ),
         "generation newton interior",
@@ -307,7 +308,8 @@ def followers(method: Solver, problem: Problem) -> list[Stage]:
     later: list[Solver] = []
     if isinstance(method, Interior) and method.digits is None:
         later = [_MOST_DIGITS]
-    if isinstance(method, Generation) and method.master == "auto" and not problem.is_separable:
+    is_patient = isinstance(method, Generation) and method.patience == np.inf
+    if is_patient and method.master == "auto" and not problem.is_separable:
         later = [Interior(digits=16), replace(method, master="second_order")]
     return [_after_others(one, is_cold=True) for one in later]
 

@@ -13,14 +13,12 @@ The method itself is in ``rectiline/newton/newton_run.hpp``, its work per row in
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
 from rectiline import _core
-from rectiline._polling import time_left
 from rectiline._typing import Mask, Vector
 from rectiline.problems import Certificate, Problem
 from rectiline.problems.forms import FormPoint, RectifiedForm, ReducedForm
@@ -36,10 +34,7 @@ from rectiline.solvers.newton._model import (
     row_lengths,
 )
 
-# First stiffness from a warm start, times the square root of its relative gap; the smallest gap.
-_STIFFNESS_TIMES_ROOT_OF_GAP, _SMALLEST_WARM_GAP = 3.0, 1e-7
-# Without an estimate, up to so many entries of X, a gap is taken for granted.
-_ENTRIES_TO_ESTIMATE_START, _GAP_OF_SMALL_START = 5000, 1e-3
+_WARM_STIFFNESS_FACTOR = 30.0  # on the first stiffness of a schedule
 # From so many rows per column on a stiffer start saves up to a third of the time.
 _ROWS_PER_COLUMN_FOR_STIFF_START, _STIFF_START = 200, 10.0
 _MOST_CONSTRAINT_ENTRIES = 50_000_000  # rows of constraints are made dense
@@ -151,9 +146,11 @@ class Newton:
         plain = not model.terms.n_kinked and not form.n_constraints
         is_tall = plain and n >= _ROWS_PER_COLUMN_FOR_STIFF_START * model.order
         schedule = Schedule(start=_STIFF_START if is_tall else 1.0)
-        if warm is None and n <= 2 * model.order and form.columns.strongly_convex:
+        if warm is not None:  # good multipliers make stiff envelopes safe
+            schedule = schedule._replace(start=_WARM_STIFFNESS_FACTOR * schedule.start)
+        elif n <= 2 * model.order and form.columns.strongly_convex:
             schedule = schedule._replace(start=min(1.0, model.gentle_start()))
-        state = NewtonState(
+        return NewtonState(
             form=form,
             model=model,
             rows=rows,
@@ -169,22 +166,6 @@ class Newton:
             and design.n_stored > _TINY_ENTRIES
             and RowPlan(n, model.order).has_working_set,
         )
-        if warm is not None:
-            self._set_warm_stiffness(state)
-        return state
-
-    def _set_warm_stiffness(self, state: NewtonState) -> None:
-        """Choose the first stiffness by the gap of a warm start: the smaller, the less will move.
-
-        On small problems an estimate of that gap takes longer than the steps that it saves.
-        """
-        start, gap = state.schedule.start, _GAP_OF_SMALL_START
-        if state.form.design.n_stored > _ENTRIES_TO_ESTIMATE_START:
-            if self._on_all_rows(state, 0.0, 0, Budget(0, time_left(), 0.0)):
-                state.relative_gap = np.inf  # the numbers overflow
-            state.run, gap = None, max(state.relative_gap, _SMALLEST_WARM_GAP)
-        stiffness = _STIFFNESS_TIMES_ROOT_OF_GAP / math.sqrt(gap)
-        state.schedule = state.schedule._replace(start=max(start, stiffness))
 
     def advance(self, state: NewtonState, budget: Budget) -> Step:
         """Run until the estimated gap on a working set, or on all rows, meets the target."""
