@@ -308,9 +308,9 @@ def followers(method: Solver, problem: Problem) -> list[Stage]:
     later: list[Solver] = []
     if isinstance(method, Interior) and method.digits is None:
         later = [_MOST_DIGITS]
-    is_patient = isinstance(method, Generation) and method.patience == np.inf
-    if is_patient and method.master == "auto" and not problem.is_separable:
-        later = [Interior(digits=16), replace(method, master="second_order")]
+    elif isinstance(method, Generation) and not problem.is_separable:
+        is_left_to_us = method.master == "auto" and method.patience == np.inf
+        later = [Interior(digits=16), replace(method, master="second_order")] * is_left_to_us
     return [_after_others(one, is_cold=True) for one in later]
 
 
