@@ -79,6 +79,12 @@ def test_links_between_documents_lead_somewhere():
             assert (document.parent / link).exists(), f"{document.name}: {link}"
 
 
+def test_notes_of_changes_quote_code_as_the_changelog_reads_it():
+    """One backquote on each side: the changelog makes two of them."""
+    for note in (ROOT / "changes").glob("*.md"):
+        assert "``" not in note.read_text("utf-8"), note.name
+
+
 def test_the_page_about_the_code_is_true_of_the_code():
     """Files that it names exist, and protocols have the methods that it lists."""
     from rectiline.problems.forms._base import Form
