@@ -156,6 +156,21 @@ def test_a_limit_leaves_nothing_worse_than_the_start():
     assert found.objective <= second.objective(start.coef, start.intercept)
 
 
+@pytest.mark.filterwarnings("ignore::rectiline.ConvergenceWarning")
+def test_a_solver_that_fails_leaves_nothing_worse_than_a_start_without_a_proof(monkeypatch):
+    """Such a start was only estimated; solvers that end without an answer fall back on zeros."""
+    first, second = quantiles(X, Y, rl.penalties.Ridge(0.1), (0.3, 0.5))
+    start = rl.solve(first)
+
+    def overflows(*_):
+        raise OverflowError
+
+    monkeypatch.setattr(rl.solvers.Newton, "advance", overflows)
+    found = rl.solve(second, "newton", tol=1e-12, warm_start=start)
+    assert found.status == "stalled"
+    assert found.objective <= second.objective(start.coef, start.intercept)
+
+
 def test_small_linear_programs_go_on_by_newton_and_larger_ones_by_their_basis():
     rng = np.random.default_rng(6)
     wide = rng.standard_normal((90, 70))

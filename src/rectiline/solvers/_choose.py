@@ -308,9 +308,13 @@ def followers(method: Solver, problem: Problem) -> list[Stage]:
     later: list[Solver] = []
     if isinstance(method, Interior) and method.digits is None:
         later = [_MOST_DIGITS]
-    elif isinstance(method, Generation) and not problem.is_separable:
-        is_left_to_us = method.master == "auto" and method.patience == np.inf
-        later = [Interior(digits=16), replace(method, master="second_order")] * is_left_to_us
+    elif (
+        isinstance(method, Generation)
+        and method.master == "auto"
+        and method.patience == np.inf
+        and not problem.is_separable
+    ):
+        later = [Interior(digits=16), replace(method, master="second_order")]
     return [_after_others(one, is_cold=True) for one in later]
 
 

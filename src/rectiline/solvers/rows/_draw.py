@@ -71,7 +71,7 @@ class RowSample:
         """
         if self.rows.size <= size:
             return self
-        at, each = spread_rows(self.rows.size, size, on_host(size))
+        at, each = spread_rows(self.rows.size, size, on_host(0))
         few = self.take(at)
         return replace(few, stands_for=each * few.stands_for)
 
