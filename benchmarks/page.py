@@ -100,12 +100,13 @@ def _processes() -> tuple[tuple[str, ...], Lines]:
     found.sort(key=lambda row: (int(row["columns"]), -float(row["seconds"])))
     lines = []
     for row in found:
-        size, many = f"{int(row['rows']):,} x {row['columns']}", row["source"].split()[2]
+        size, many = f"{int(row['rows']):,} x {row['columns']}", row["source"].split()[-2]
+        encoding = "default" if "as pyarrow writes it" in row["source"] else "plain"
         speed = f"{float(row['rows_per_second']) / 1e6:.1f} million"
         share = f"{100 * float(row['decoding_share']):.0f} %"
-        lines.append((size, many, row["seconds"], speed, share, row["gigabytes"]))
-    header = ("rows x columns", "processes", "seconds", "rows a second", "decoding", "driver GB")
-    return header, lines
+        lines.append((size, encoding, many, row["seconds"], speed, share, row["gigabytes"]))
+    header = ("rows x columns", "encoding", "processes", "seconds", "rows a second", "decoding")
+    return (*header, "driver GB"), lines
 
 
 def _multitask(part: str) -> tuple[tuple[str, ...], Lines]:
