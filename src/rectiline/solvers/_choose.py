@@ -62,8 +62,11 @@ class Rule(NamedTuple):
 
 
 def _may_leave_few_clusters(f: Facts) -> bool:
-    """Whether columns are many more than rows, hardly any, or few for so strong a penalty."""
-    return f.d <= 8 or f.d > 2 * f.n or f.largest_pull <= max(3.0, 0.2 * f.d)
+    """Whether columns are many more than rows, hardly any, or the penalty is strong.
+
+    Under weaker ones the try is lost: pinball, groups, 368 x 562, 0.63 -> 0.05 s by interior.
+    """
+    return f.d <= 8 or f.d > 2 * f.n or f.largest_pull <= min(max(3.0, 0.2 * f.d), 15.0)
 
 
 def _is_priced_program(f: Facts) -> bool:
