@@ -62,8 +62,8 @@ Answer as_dict(const passes::Sums& sums) {
 
 // One dictionary of sums for each member; nothing if the deadline came first.
 std::optional<std::vector<Answer>> run_on(const design::DesignView& X,
-                                          const std::vector<const Member*>& members, double seconds,
-                                          passes::Seen* seen) {
+                                          const std::vector<const Member*>& members,
+                                          double seconds) {
     std::vector<passes::Member> views;
     for (const Member* member : members) {
         require(member->rows.n == n_rows(X), "X and rows differ in rows");
@@ -71,9 +71,8 @@ std::optional<std::vector<Answer>> run_on(const design::DesignView& X,
         views.push_back(*member);
     }
     std::vector<passes::Sums> sums;
-    const bool done = run_interruptibly(seconds, [&](auto& interrupt) {
-        return passes::run_pass(X, views, interrupt, sums, seen);
-    });
+    const bool done = run_interruptibly(
+        seconds, [&](auto& interrupt) { return passes::run_pass(X, views, interrupt, sums); });
     if (!done) return std::nullopt;
     std::vector<Answer> out;
     for (const passes::Sums& one : sums)
@@ -82,7 +81,7 @@ std::optional<std::vector<Answer>> run_on(const design::DesignView& X,
 }
 
 auto run(const Design& X, const std::vector<const Member*>& members, double seconds) {
-    return run_on(X.view, members, seconds, nullptr);
+    return run_on(X.view, members, seconds);
 }
 
 // ---- columns that lie apart ---------------------------------------------------------------------
@@ -104,10 +103,7 @@ auto with_columns(const std::vector<Column<T>>& columns, Use&& use) {
 template <class T>
 auto run_on_columns(const std::vector<Column<T>>& X, const std::vector<const Member*>& members,
                     double seconds) {
-    passes::Seen seen;
-    auto answers =
-        with_columns(X, [&](const auto& view) { return run_on(view, members, seconds, &seen); });
-    return std::tuple(answers, seen.bits, seen.is_finite);
+    return with_columns(X, [&](const auto& view) { return run_on(view, members, seconds); });
 }
 
 template <class T>
@@ -128,8 +124,7 @@ std::pair<std::uint64_t, bool> look(Column<T> x) {
 template <class T>
 void bind_columns(nb::module_& m) {
     m.def("run_column_pass", &run_on_columns<T>, "X"_a, "members"_a, "seconds"_a,
-          "The answers of `run_pass` for columns that lie apart, the sum of their memory in words "
-          "of 64 bits, which wraps, and whether all numbers are finite");
+          "The answers of `run_pass` for columns that lie apart");
     m.def("column_sizes", &column_sizes<T>, "X"_a, "scale"_a,
           "sum_i scale[i] * |X[j][i]| of columns that lie apart");
     m.def("look_at", &look<T>, "x"_a.noconvert(),

@@ -42,6 +42,7 @@ struct Part {
     RowSums sums;
     double steepest;
     std::vector<double> gradient, change;
+    RowEntries row;  // of which the length is measured
     std::vector<std::int64_t> near;
     WeightedRows more, less;  // curvature that rows gain or lose
 
@@ -57,20 +58,15 @@ struct Part {
 
 // What a member needs in every chunk.
 struct Prepared {
-    std::vector<double> coef, size, split, scale, shift;
+    std::vector<double> size, shift;
     Directions directions;
 
     explicit Prepared(const Member& member) {
-        coef = padded(member.coef);
-        if (member.evaluates) {
-            split = padded(member.split), size = coef;
-            for (double& b : size)
-                b = std::fabs(b);
-        }
+        for (const double b : member.coef)
+            size.push_back(std::fabs(b));
         if (member.splits) {
-            scale = shift = padded(member.scale);
             for (std::size_t j = 0; j < member.mean.size(); ++j)
-                shift[j] *= -member.mean[j];
+                shift.push_back(-member.scale[j] * member.mean[j]);
             directions =
                 Directions(member.directions, std::ssize(member.coef), member.has_intercept);
         }
@@ -88,17 +84,19 @@ void prefetch_row_functions(const RowFunctions& rows, std::int64_t first, std::i
 template <class Access>
 void predict(Access& access, const Member& member, const Prepared& prepared, Chunk& c) {
     const bool lengths = member.splits;
-    const SumOf z{prepared.coef.data(), nullptr, member.intercept, c.z};
-    const SumOf length{prepared.scale.data(), prepared.shift.data(), 0.0, c.length};
-    if (!member.evaluates) {
-        if (lengths) access.template sums<Sum::product, Sum::square>(z, length);
+    const SumOf z{member.coef.data(), nullptr, member.intercept, c.z};
+    const SumOf length{member.scale.data(), prepared.shift.data(), 0.0, c.length};
+    if (!member.evaluates) {  // no row is frozen
+        for (double* part : {c.g, c.curved, c.crossed})
+            std::fill_n(part, c.count, 0.0);
+        if (lengths) access.template sums<Sum::product, Sum::distance>(z, length);
         return;
     }
-    const SumOf split{prepared.split.data(), nullptr, member.split_intercept, c.z_split};
+    const SumOf split{member.split.data(), nullptr, member.split_intercept, c.z_split};
     const SumOf size{prepared.size.data(), nullptr, std::fabs(member.intercept), c.size};
     access.template sums<Sum::product, Sum::product>(z, split);
     if (lengths)
-        access.template sums<Sum::absolute, Sum::square>(size, length);
+        access.template sums<Sum::absolute, Sum::distance>(size, length);
     else
         access.template sums<Sum::absolute>(size);
 }
@@ -108,16 +106,18 @@ template <class Access>
 void find_near(Access& access, const Member& member, const Directions& directions,
                std::int64_t first, Chunk& c, Part& part) {
     const double* weight = member.rows.weight + first;
-    const int count = member.evaluates ? list_close<true>(weight, member.reach, member.least, c)
-                                       : list_close<false>(weight, member.reach, member.least, c);
-    access.squared_lengths({c.candidates, static_cast<std::size_t>(count)}, directions, c.square);
+    const int count = list_close(weight, member.reach, member.least, c);
     const double reach = member.reach * member.reach;
     for (int k = 0; k < count; ++k) {
         const int r = c.candidates[k];
-        bool is_near = c.kept[r] > 0 || c.slack[r] * c.slack[r] <= reach * c.square[k];
-        is_near =
-            is_near || (member.evaluates && weight[r] > 0 && c.crossed[r] > 0 && c.listed[r] == 0);
-        if (!is_near) continue;
+        part.row.values.clear(), part.row.indices.clear();
+        access.for_each(r, [&](std::int64_t j, double x) {
+            part.row.values.push_back(x), part.row.indices.push_back(j);
+        });
+        double square = 0;
+        with_lanes<SquaredLength>(static_cast<const RowEntries*>(&part.row), &directions, &square);
+        const bool has_crossed = weight[r] > 0 && c.crossed[r] > 0 && c.listed[r] == 0;
+        if (!(has_crossed || c.kept[r] > 0 || c.slack[r] * c.slack[r] <= reach * square)) continue;
         part.near.push_back(first + r);
         c.g_next[r] = c.curved_next[r] = 0;
     }
@@ -129,7 +129,7 @@ void split_chunk(Access& access, const Member& member, const Directions& directi
                  std::int64_t first, Chunk& c, Part& part) {
     part.always.mark(first, c.count, c.kept);
     find_near(access, member, directions, first, c, part);
-    const Changes changes = member.evaluates ? take_changes<true>(c) : take_changes<false>(c);
+    const Changes changes = take_changes(c);
     part.sums[kChangeTotal] += changes.total;
     for (std::int64_t r = 0; changes.curvatures > 0 && r < c.count; ++r) {
         const double curved = c.curved_next[r];
@@ -219,7 +219,7 @@ void add_curvature(const DesignView& X, const std::vector<std::vector<Part>>& pa
 }  // namespace
 
 bool run_pass(const DesignView& X, std::span<const Member> members, Interrupt& interrupt,
-              std::vector<Sums>& out, Seen* seen) {
+              std::vector<Sums>& out) {
     const std::int64_t n = n_rows(X), d = n_columns(X);
     out.assign(members.size(), {});
     std::vector<Totals> totals(members.size(), Totals(d));
@@ -234,7 +234,6 @@ bool run_pass(const DesignView& X, std::span<const Member> members, Interrupt& i
     const std::int64_t n_tasks =
         std::clamp<std::int64_t>(kMostEntries / (d * std::ssize(members)), 16, kMostTasks);
     std::vector<std::vector<Part>> parts(n_tasks, std::vector<Part>(members.size()));
-    std::vector<Seen> looks(n_tasks);
     const std::int64_t segment = kTask * n_tasks;
     for (std::int64_t start = 0; start < n; start += segment) {
         const std::int64_t end = std::min(n, start + segment);
@@ -246,12 +245,9 @@ bool run_pass(const DesignView& X, std::span<const Member> members, Interrupt& i
                 mine[k].reset(members[k], d, first);
             const auto chunk = std::make_unique<Chunk>();
             with_access<DenseChunk, SparseChunk>(X, [&](auto& access) {
-                if (seen) looks[task] = access.look(first, last);
                 run_task(access, members, prepared, d, first, last, *chunk, mine.data());
             });
         });
-        for (std::int64_t task = 0; seen && task < tasks; ++task)
-            seen->add(looks[task]);
         for (std::size_t k = 0; k < members.size(); ++k) {
             for (std::int64_t task = 0; task < tasks; ++task)
                 totals[k].add(parts[task][k], members[k], out[k]);

@@ -212,9 +212,7 @@ void check_width() {
     for (std::int64_t i = 0; i < 36; ++i)
         for (std::int64_t j = 0; j < X.d; ++j)
             product[i] += static_cast<double>(view.row(i)[j]) * b[j];
-    RowSums<Sum::product, Sum::none>::run<Lanes>(view.row(0), view.row_stride, 36, X.d,
-                                                 SumOf{b.data(), nullptr, 0, z.data()}, SumOf{},
-                                                 Ahead{});
+    RowProducts::run<Lanes>(view.row(0), view.row_stride, 36, X.d, b.data(), z.data(), Ahead{});
     check_close(z, product);
 }
 

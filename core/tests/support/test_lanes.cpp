@@ -9,7 +9,7 @@
 namespace {
 
 using namespace rectiline::design;
-using Kernel = RowSums<Sum::product, Sum::none>;
+using Kernel = RowProducts;
 namespace support = rectiline::support;
 
 constexpr std::int64_t kRows = 12, kColumns = 21;
@@ -27,7 +27,7 @@ void check_width(const Run& run) {
     for (std::int64_t j = 0; j < kColumns; ++j)
         b[j] = number(100 + j);
     run(static_cast<const T*>(x.data()), kColumns, kRows, kColumns,
-        SumOf{b.data(), nullptr, 0, z.data()}, SumOf{}, Ahead{});
+        static_cast<const double*>(b.data()), z.data(), Ahead{});
     for (std::int64_t i = 0; i < kRows; ++i) {
         double sum = 0;
         for (std::int64_t j = 0; j < kColumns; ++j)

@@ -187,17 +187,13 @@ class ColumnBlock(Block):
         columns = [_aligned(column) for column in self.columns]
         return ColumnBlock(columns, _aligned(self.y), _aligned(self.weight), self.start, self.names)
 
-    def note(self, bits: int, is_finite: bool) -> None:
-        """Take what a look at all columns has shown: the sum of their bits, and if all is well."""
-        self._found["bits"] = bits
-        if not is_finite:
-            X = np.stack(self.columns, 1)
-            refuse_non_finite(Block(X, self.y, self.weight, self.start), self.names)
-
     def _bits_of_X(self) -> int:
         if "bits" not in self._found:
             seen = [_look_at(column) for column in self.columns]
-            self.note(sum(bits for bits, _ in seen) % 2**64, all(good for _, good in seen))
+            self._found["bits"] = sum(bits for bits, _ in seen) % 2**64
+            if not all(is_finite for _, is_finite in seen):
+                X = np.stack(self.columns, 1)
+                refuse_non_finite(Block(X, self.y, self.weight, self.start), self.names)
         return int(self._found["bits"])
 
 

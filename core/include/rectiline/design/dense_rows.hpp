@@ -4,18 +4,14 @@
 #include "rectiline/design/design.hpp"
 #include "rectiline/support/lanes.hpp"
 
-#include <type_traits>
-
 namespace rectiline::design {
 
 // ---- sums over the columns of rows --------------------------------------------------------------
 
-// Sums over the columns of dense rows, two kinds at a time while a row is in registers.
-
 constexpr std::int64_t kRowGroup = 4;  // rows that are summed side by side
 
-// sum_j of: x_j v_j; |x_j| v_j; (x_j v_j + u_j)^2; nothing.
-enum class Sum { product, absolute, square, none };
+// sum_j of: x_j v_j; |x_j| v_j; x_j^2 v_j; (x_j v_j + u_j)^2; nothing.
+enum class Sum { product, absolute, square, distance, none };
 
 // What one kind of sum needs: vectors, the value it starts from, and where it goes.
 struct SumOf {
@@ -23,92 +19,95 @@ struct SumOf {
     const double* u = nullptr;
     double start = 0;
     double* out = nullptr;
+
+    template <Sum kind, class T>
+    RECTILINE_INLINE double term(T x, std::int64_t j) const {
+        if constexpr (kind == Sum::product) return entry<Entry::plain>(x) * v[j];
+        if constexpr (kind == Sum::absolute) return entry<Entry::absolute>(x) * v[j];
+        if constexpr (kind == Sum::square) return entry<Entry::square>(x) * v[j];
+        if constexpr (kind == Sum::distance) {
+            const double part = entry<Entry::plain>(x) * v[j] + u[j];
+            return part * part;
+        }
+        return 0.0;
+    }
 };
 
 // Memory that is asked for while rows are summed, a part with every group of rows.
 struct Ahead {
     const char* at = nullptr;
     std::int64_t bytes = 0;
-};
 
-// The vectors of one kind of sum for neighbouring columns, in registers.
-template <Sum Kind, class Lanes>
-struct Terms {
-    Lanes v, u;
-
-    RECTILINE_INLINE void load(const double* from_v, const double* from_u) {
-        if constexpr (Kind != Sum::none) v.load(from_v);
-        if constexpr (Kind == Sum::square) u.load(from_u);
-    }
-    RECTILINE_INLINE void add(const Lanes& x, Lanes& sum) const {
-        if constexpr (Kind == Sum::product) sum.add_product(x, v);
-        if constexpr (Kind == Sum::absolute) sum.add_product(x.absolute(), v);
-        if constexpr (Kind == Sum::square) {
-            Lanes part = u;
-            part.add_product(x, v);
-            sum.add_product(part, part);
-        }
+    RECTILINE_INLINE void ask() {
+        prefetch_bytes(at, bytes);
+        at += bytes;
     }
 };
 
-// The vectors of one kind of sum for the last columns, with zeros for those before.
-struct LastTerms {
-    double v[kLanes] = {}, u[kLanes] = {};
-
-    RECTILINE_INLINE LastTerms(const SumOf& of, std::int64_t d, std::int64_t rest, int width) {
-        for (std::int64_t k = 0; of.v && k < rest; ++k) {
-            v[width - rest + k] = of.v[d - rest + k];
-            if (of.u) u[width - rest + k] = of.u[d - rest + k];
-        }
-    }
-};
-
-template <Sum First, Sum Second>
-struct RowSums {
-    template <class AllLanes, class T>
-    static RECTILINE_INLINE void run(const T* x, std::int64_t stride, std::int64_t n,
-                                     std::int64_t d, SumOf one, SumOf two, Ahead ahead) {
-        // Twice four sums of eight do not fit in registers.
-        using Lanes = std::conditional_t<Second == Sum::none, AllLanes, typename AllLanes::One>;
-        constexpr int kWidth = Lanes::kCount;
-        const std::int64_t rest = d % kWidth, full = d - rest;
-        const LastTerms last_one(one, d, rest, kWidth), last_two(two, d, rest, kWidth);
-        Terms<First, Lanes> a;
-        Terms<Second, Lanes> b;
-        for (std::int64_t i = 0; i < n; i += kRowGroup) {
-            for (std::int64_t line = 0; line < ahead.bytes; line += 64)
-                RECTILINE_PREFETCH(ahead.at + line);
-            ahead.at += ahead.bytes;
-            const T* rows = x + i * stride;
-            Lanes ones[kRowGroup], twos[kRowGroup], entries;
-            for (int r = 0; r < kRowGroup; ++r)
-                ones[r].start(one.start), twos[r].start(two.start);
-            for (std::int64_t j = 0; j < full; j += kWidth) {
-                a.load(one.v + j, one.u + j), b.load(two.v + j, two.u + j);
-                for (int r = 0; r < kRowGroup; ++r) {
-                    entries.load(rows + r * stride + j);
-                    a.add(entries, ones[r]), b.add(entries, twos[r]);
-                }
-            }
-            if (rest > 0) {
-                a.load(last_one.v, last_one.u), b.load(last_two.v, last_two.u);
-                for (int r = 0; r < kRowGroup; ++r) {
-                    entries.load(rows + r * stride + d - kWidth);
-                    a.add(entries, ones[r]), b.add(entries, twos[r]);
-                }
-            }
-            store_sums(ones, one.out + i);
-            if constexpr (Second != Sum::none) store_sums(twos, two.out + i);
-        }
-    }
-};
-
-// Writes sums of one or two kinds for n rows, a multiple of kRowGroup, of d >= kLanes columns.
+// Writes sums of one or two kinds for n rows of d columns. Rows are taken four at a time:
+// independent sums hide the latency of the additions.
 template <Sum First, Sum Second = Sum::none, class T>
-void row_sums(const T* x, std::int64_t stride, std::int64_t n, std::int64_t d, SumOf one,
-              SumOf two = {}, Ahead ahead = {}) {
-    with_lanes<RowSums<First, Second>>(x, stride, n, d, one, two, ahead);
+RECTILINE_MULTIVERSION void row_sums(const T* x, std::int64_t stride, std::int64_t n,
+                                     std::int64_t d, SumOf one, SumOf two, Ahead ahead) {
+    std::int64_t i = 0;
+    for (; i + kRowGroup <= n; i += kRowGroup) {
+        const T *x0 = x + i * stride, *x1 = x0 + stride, *x2 = x1 + stride, *x3 = x2 + stride;
+        ahead.ask();
+        double a0 = one.start, a1 = a0, a2 = a0, a3 = a0;
+        double b0 = two.start, b1 = b0, b2 = b0, b3 = b0;
+#pragma omp simd reduction(+ : a0, a1, a2, a3, b0, b1, b2, b3)
+        for (std::int64_t j = 0; j < d; ++j) {
+            a0 += one.term<First>(x0[j], j), b0 += two.term<Second>(x0[j], j);
+            a1 += one.term<First>(x1[j], j), b1 += two.term<Second>(x1[j], j);
+            a2 += one.term<First>(x2[j], j), b2 += two.term<Second>(x2[j], j);
+            a3 += one.term<First>(x3[j], j), b3 += two.term<Second>(x3[j], j);
+        }
+        double* out = one.out + i;
+        out[0] = a0, out[1] = a1, out[2] = a2, out[3] = a3;
+        if constexpr (Second == Sum::none) continue;
+        out = two.out + i;
+        out[0] = b0, out[1] = b1, out[2] = b2, out[3] = b3;
+    }
+    for (; i < n; ++i) {
+        double a = one.start, b = two.start;
+#pragma omp simd reduction(+ : a, b)
+        for (std::int64_t j = 0; j < d; ++j) {
+            a += one.term<First>(x[i * stride + j], j);
+            b += two.term<Second>(x[i * stride + j], j);
+        }
+        one.out[i] = a;
+        if constexpr (Second != Sum::none) two.out[i] = b;
+    }
 }
+
+// z = X b for n rows, a multiple of kRowGroup, of d >= kLanes columns: with whole registers also
+// for the last columns, products of short rows take half the time.
+struct RowProducts {
+    template <class Lanes, class T>
+    static RECTILINE_INLINE void run(const T* x, std::int64_t stride, std::int64_t n,
+                                     std::int64_t d, const double* b, double* z, Ahead ahead) {
+        const std::int64_t rest = d % kLanes, full = d - rest;
+        double last[kLanes] = {};  // those of b for the last columns, zeros for those before
+        std::copy_n(b + full, rest, last + kLanes - rest);
+        for (std::int64_t i = 0; i < n; i += kRowGroup) {
+            ahead.ask();
+            const T* rows = x + i * stride;
+            Lanes sums[kRowGroup], factors, entries;
+            for (Lanes& sum : sums)
+                sum.clear();
+            for (std::int64_t j = 0; j < d; j += kLanes) {
+                const bool is_full = j < full;
+                factors.load(is_full ? b + j : last);
+                const T* line = rows + (is_full ? j : d - kLanes);
+                for (int r = 0; r < kRowGroup; ++r) {
+                    entries.load(line + r * stride);
+                    sums[r].add_product(entries, factors);
+                }
+            }
+            store_sums(sums, z + i);
+        }
+    }
+};
 
 // Four rows at a time are four streams to the hardware: without asking ahead, a table that no cache
 // holds is read at less than half the speed of memory. For a smaller one asking costs more than it
@@ -146,38 +145,17 @@ RECTILINE_INLINE double entries_dot(const T* x, std::int64_t stride, const doubl
     return sum;
 }
 
-// Rows are taken four at a time: four independent sums hide the latency of the additions.
-template <Entry kind, class T>
-RECTILINE_MULTIVERSION void rows_times_short_vector(const T* x, std::int64_t stride, std::int64_t n,
-                                                    std::int64_t d, const double* b, double* z,
-                                                    Ahead ahead) {
-    std::int64_t i = 0;
-    for (; i + 4 <= n; i += 4) {
-        const T *x0 = x + i * stride, *x1 = x0 + stride, *x2 = x1 + stride, *x3 = x2 + stride;
-        prefetch_bytes(ahead.at, ahead.bytes), ahead.at += ahead.bytes;
-        double s0 = 0, s1 = 0, s2 = 0, s3 = 0;
-#pragma omp simd reduction(+ : s0, s1, s2, s3)
-        for (std::int64_t j = 0; j < d; ++j) {
-            const double v = b[j];
-            s0 += entry<kind>(x0[j]) * v;
-            s1 += entry<kind>(x1[j]) * v;
-            s2 += entry<kind>(x2[j]) * v;
-            s3 += entry<kind>(x3[j]) * v;
-        }
-        z[i] = s0, z[i + 1] = s1, z[i + 2] = s2, z[i + 3] = s3;
-    }
-    for (; i < n; ++i)
-        z[i] = entries_dot<kind>(x + i * stride, 1, b, d);
-}
-
 // z = X b, of entries of a kind, over a range of rows.
 template <Entry kind, class T>
 void rows_times_vector(const T* x, std::int64_t stride, std::int64_t n, std::int64_t d,
                        const double* b, double* z, bool ahead) {
+    constexpr Sum kSum = kind == Entry::plain    ? Sum::product
+                         : kind == Entry::square ? Sum::square
+                                                 : Sum::absolute;
     const std::int64_t done = kind == Entry::plain && d >= kLanes ? n / kRowGroup * kRowGroup : 0;
     const Ahead next = ahead ? ahead_of(x, stride) : Ahead{};
-    if (done > 0) row_sums<Sum::product>(x, stride, done, d, {b, nullptr, 0, z}, {}, next);
-    rows_times_short_vector<kind>(x + done * stride, stride, n - done, d, b, z + done, next);
+    if (done > 0) with_lanes<RowProducts>(x, stride, done, d, b, z, next);
+    row_sums<kSum>(x + done * stride, stride, n - done, d, {b, nullptr, 0, z + done}, {}, next);
 }
 
 // q += X'g, of entries of a kind, over a range of rows.

@@ -11,6 +11,7 @@
 #include "rectiline/support/vectors.hpp"
 
 #include <iterator>
+#include <numeric>
 
 namespace rectiline::passes {
 
@@ -29,7 +30,7 @@ struct Chunk {
     std::int64_t count = 0;
     double z[kChunk], z_split[kChunk], size[kChunk], listed[kChunk], kept[kChunk];
     double g[kChunk], g_next[kChunk], curved[kChunk], curved_next[kChunk], slack[kChunk];
-    double crossed[kChunk], length[kChunk], close[kChunk], square[kChunk];
+    double crossed[kChunk], length[kChunk], close[kChunk];
     int candidates[kChunk];
 };
 
@@ -94,14 +95,14 @@ RECTILINE_MULTIVERSION void look_at_rows(const Curves& curves, const rows::RowFu
 // Lists the rows that are to be looked at closely: those with a weight that are within reach of a
 // knot by the bound on their length, or across it and not listed; and those near in any case.
 // Returns their number.
-template <bool Evaluated>
-RECTILINE_MULTIVERSION int list_close(const double* weight, double reach, double least, Chunk& c) {
+RECTILINE_MULTIVERSION inline int list_close(const double* weight, double reach, double least,
+                                             Chunk& c) {
     const double factor = reach * reach, base = factor * least;
     double any = 0;
 #pragma omp simd reduction(+ : any)
     for (std::int64_t i = 0; i < c.count; ++i) {
         double close = c.slack[i] * c.slack[i] <= base + factor * c.length[i] ? 1.0 : 0.0;
-        if constexpr (Evaluated) close = larger(close, c.crossed[i] * (1.0 - c.listed[i]));
+        close = larger(close, c.crossed[i] * (1.0 - c.listed[i]));
         close = larger(weight[i] > 0 ? close : 0.0, c.kept[i]);
         c.close[i] = close;
         any += close;
@@ -122,13 +123,11 @@ struct Changes {
 };
 
 // g_next and curved_next become what they change by.
-template <bool Evaluated>
-RECTILINE_MULTIVERSION Changes take_changes(Chunk& c) {
+RECTILINE_MULTIVERSION inline Changes take_changes(Chunk& c) {
     double total = 0, slopes = 0, any = 0;
 #pragma omp simd reduction(+ : total, slopes, any)
     for (std::int64_t i = 0; i < c.count; ++i) {
-        const double change = Evaluated ? c.g_next[i] - c.g[i] : c.g_next[i];
-        const double curved = Evaluated ? c.curved_next[i] - c.curved[i] : c.curved_next[i];
+        const double change = c.g_next[i] - c.g[i], curved = c.curved_next[i] - c.curved[i];
         c.g_next[i] = change, c.curved_next[i] = curved;
         total += change;
         slopes += change != 0 ? 1.0 : 0.0;
@@ -139,22 +138,18 @@ RECTILINE_MULTIVERSION Changes take_changes(Chunk& c) {
 
 // ---- chunks of X --------------------------------------------------------------------------------
 
-// A vector with an entry per column, with zeros up to the shortest rows that are summed.
-inline std::vector<double> padded(std::span<const double> v) {
-    std::vector<double> filled(v.begin(), v.end());
-    filled.resize(std::max<std::size_t>(v.size(), kLanes), 0.0);
-    return filled;
-}
-
-// The matrix (directions) that rows are multiplied by, column by column, padded to full lanes.
+// The matrix (directions) that rows are multiplied by, column by column, padded to full tiles: sums
+// side by side hide the latency of the additions.
 struct Directions {
-    std::int64_t d = 0, width = 0;
+    static constexpr int kParts = 4, kTile = kParts * kLanes;
+
+    std::int64_t width = 0;
     std::vector<double> columns;  // one more, if there is an intercept; else zeros
 
     Directions() = default;
-    Directions(std::span<const double> lines, std::int64_t d, bool intercept) : d(d) {
+    Directions(std::span<const double> lines, std::int64_t d, bool intercept) {
         const std::int64_t order = d + (intercept ? 1 : 0), count = std::ssize(lines) / order;
-        width = (count + kLanes - 1) / kLanes * kLanes;
+        width = (count + kTile - 1) / kTile * kTile;
         columns.resize((d + 1) * width, 0.0);
         for (std::int64_t c = 0; c < count; ++c)
             for (std::int64_t j = 0; j < order; ++j)
@@ -162,124 +157,91 @@ struct Directions {
     }
 };
 
-// Squared lengths of the products of directions with kRowGroup rows.
-struct SquaredLengths {
-    template <class Lanes, class T>
-    static RECTILINE_INLINE void run(const T* const* rows, const Directions* directions,
-                                     double* squares) {
-        const std::int64_t d = directions->d, width = directions->width;
+// The entries of one row, and in which columns they are.
+struct RowEntries {
+    std::vector<double> values;
+    std::vector<std::int64_t> indices;
+};
+
+// The squared length of the product of directions with a row.
+struct SquaredLength {
+    template <class Lanes>
+    static RECTILINE_INLINE void run(const RowEntries* row, const Directions* directions,
+                                     double* square) {
+        const std::int64_t width = directions->width;
         const double* columns = directions->columns.data();
-        Lanes sum[kRowGroup];
-        for (int r = 0; r < kRowGroup; ++r)
-            sum[r].clear();
-        for (std::int64_t c = 0; c < width; c += kLanes) {
-            Lanes moved[kRowGroup], v;
-            v.load(columns + d * width + c);
-            for (int r = 0; r < kRowGroup; ++r)
-                moved[r] = v;
-            for (std::int64_t j = 0; j < d; ++j) {
-                v.load(columns + j * width + c);
-                for (int r = 0; r < kRowGroup; ++r)
-                    moved[r].add_product(static_cast<double>(rows[r][j]), v);
-            }
-            for (int r = 0; r < kRowGroup; ++r)
-                sum[r].add_product(moved[r], moved[r]);
+        const double* last = columns + directions->columns.size() - width;
+        Lanes sum, moved[Directions::kParts], v;
+        sum.clear();
+        for (std::int64_t c = 0; c < width; c += Directions::kTile) {
+            for (int part = 0; part < Directions::kParts; ++part)
+                moved[part].load(last + c + kLanes * part);
+            for (std::size_t e = 0; e < row->values.size(); ++e)
+                for (int part = 0; part < Directions::kParts; ++part) {
+                    v.load(columns + row->indices[e] * width + c + kLanes * part);
+                    moved[part].add_product(row->values[e], v);
+                }
+            for (const Lanes& part : moved)
+                sum.add_product(part, part);
         }
-        store_sums(sum, squares);
+        double parts[kLanes];
+        sum.store(parts);
+        *square = std::accumulate(parts, parts + kLanes, 0.0);
     }
 };
 
-// Rows are used in place where they lie in one piece, are long enough, and fill groups; others are
-// copied. Sums have the same bits either way, whatever the order of X.
+// Rows are used in place where they lie in one piece; others are copied. Sums have the same bits
+// either way, whatever the order of X.
 template <class T>
 class DenseChunk {
   public:
-    explicit DenseChunk(const DenseView<T>& X)
-        : X_(X), width_(std::max<std::int64_t>(X.d, kLanes)), sums_(X.d) {}
+    explicit DenseChunk(const DenseView<T>& X) : X_(X), sums_(X.d) {}
 
-    // Looks at columns, each in one piece, which brings their rows closer.
-    Seen look(std::int64_t first, std::int64_t last) const {
-        Seen seen;
-        for (std::int64_t j = 0; j < X_.d; ++j)
-            seen.add(look_at(std::span(X_.column(j) + first, X_.column(j) + last)));
-        return seen;
-    }
     // `shares`: calls of `sums` that follow; each asks for a part of the next chunk.
     void load(std::int64_t first, std::int64_t count, int shares) {
-        count_ = count, first_ = first;
-        grouped_ = (count + kRowGroup - 1) / kRowGroup * kRowGroup;
-        in_place_ = X_.rows_contiguous() && X_.d >= kLanes && grouped_ == count;
-        ahead_ = {};
-        if (!in_place_) return copy();
-        const std::int64_t next = first + count;
-        if (next + count > X_.n) return;
-        ahead_.at = reinterpret_cast<const char*>(X_.row(next));
-        ahead_.bytes = X_.row_stride * kRowGroup / shares * static_cast<std::int64_t>(sizeof(T));
+        count_ = count, ahead_ = {};
+        const bool has_next = first + 2 * count <= X_.n;
+        if (!X_.rows_contiguous()) return copy(first, has_next);
+        rows_ = X_.row(first), stride_ = X_.row_stride;
+        if (!has_next) return;
+        ahead_.at = reinterpret_cast<const char*>(X_.row(first + count));
+        ahead_.bytes = stride_ * kRowGroup / shares * static_cast<std::int64_t>(sizeof(T));
     }
     template <Sum First, Sum Second = Sum::none>
     void sums(const SumOf& one, const SumOf& two = {}) {
-        on_rows([&](const auto* x, std::int64_t stride) {
-            row_sums<First, Second>(x, stride, grouped_, width_, one, two, ahead_);
-        });
-        ahead_.at += ahead_.bytes * (grouped_ / kRowGroup);
+        row_sums<First, Second>(rows_, stride_, count_, X_.d, one, two, ahead_);
+        ahead_.at += ahead_.bytes * (count_ / kRowGroup);
     }
     // q += X'g; what the chunk adds has a sum of its own.
     void add(const double* g, double* q) {
         std::fill(sums_.begin(), sums_.end(), 0.0);
-        on_rows([&](const auto* x, std::int64_t stride) {
-            add_rows<Entry::plain>(x, stride, count_, X_.d, g, sums_.data(), false);
-        });
+        add_rows<Entry::plain>(rows_, stride_, count_, X_.d, g, sums_.data(), false);
         for (std::size_t j = 0; j < sums_.size(); ++j)
             q[j] += sums_[j];
     }
-    // Squared lengths of the products of directions with some rows.
-    void squared_lengths(std::span<const int> rows, const Directions& directions,
-                         double* squares) const {
-        on_rows([&]<class Value>(const Value* x, std::int64_t stride) {
-            const Value* group[kRowGroup];
-            double found[kRowGroup];
-            for (std::size_t first = 0; first < rows.size(); first += kRowGroup) {
-                const std::size_t some = std::min<std::size_t>(kRowGroup, rows.size() - first);
-                for (std::size_t r = 0; r < kRowGroup; ++r)
-                    group[r] = x + rows[first + std::min(r, some - 1)] * stride;
-                with_lanes<SquaredLengths>(static_cast<const Value* const*>(group), &directions,
-                                           static_cast<double*>(found));
-                std::copy(found, found + some, squares + first);
-            }
-        });
+    template <class Visit>
+    RECTILINE_INLINE void for_each(std::int64_t r, const Visit& visit) const {
+        for (std::int64_t j = 0; j < X_.d; ++j)
+            visit(j, static_cast<double>(rows_[r * stride_ + j]));
     }
 
   private:
-    template <class Use>
-    RECTILINE_INLINE void on_rows(Use&& use) const {
-        if (in_place_)
-            use(X_.row(first_), X_.row_stride);
-        else
-            use(copied_.data(), width_);
-    }
-    void copy() {
-        copied_.resize(width_ * grouped_, 0.0);
-        std::fill(copied_.begin() + width_ * count_, copied_.end(), 0.0);
-        if (X_.row_stride != 1) return copy_entries();
-        const auto column = [&](std::int64_t j) { return X_.column(j) + first_; };
-        const bool has_next = first_ + 2 * count_ <= X_.n;
+    void copy(std::int64_t first, bool has_next) {
+        const auto column = [&](std::int64_t j) { return X_.column(j) + first * X_.row_stride; };
         const std::int64_t bytes = count_ * static_cast<std::int64_t>(sizeof(T));
-        for (std::int64_t j = 0; has_next && j < X_.d; ++j)
+        for (std::int64_t j = 0; has_next && X_.row_stride == 1 && j < X_.d; ++j)
             prefetch_bytes(column(j) + count_, bytes);
-        copy_columns(column, count_, X_.d, copied_.data(), width_);
-    }
-    void copy_entries() {
-        for (std::int64_t r = 0; r < count_; ++r)
-            for (std::int64_t j = 0; j < X_.d; ++j)
-                copied_[r * width_ + j] =
-                    static_cast<double>(X_.row(first_ + r)[j * X_.column_stride]);
+        copied_.resize(count_ * X_.d);
+        copy_columns(column, X_.row_stride, count_, X_.d, copied_.data());
+        rows_ = copied_.data(), stride_ = X_.d;
     }
 
     const DenseView<T>& X_;
-    std::int64_t width_, first_ = 0, count_ = 0, grouped_ = 0;
-    bool in_place_ = false;
+    const T* rows_ = nullptr;
+    std::int64_t stride_ = 0, count_ = 0;
     Ahead ahead_;
-    std::vector<double> copied_, sums_;
+    std::vector<T> copied_;
+    std::vector<double> sums_;
 };
 
 template <class T, class I>
@@ -287,7 +249,6 @@ class SparseChunk {
   public:
     explicit SparseChunk(const SparseView<T, I>& X) : X_(X), sums_(X.d) {}
 
-    static Seen look(std::int64_t, std::int64_t) { return {}; }
     void load(std::int64_t first, std::int64_t count, int) { first_ = first, count_ = count; }
     template <Sum First, Sum Second = Sum::none>
     void sums(const SumOf& one, const SumOf& two = {}) const {
@@ -306,22 +267,15 @@ class SparseChunk {
         for (std::size_t j = 0; j < sums_.size(); ++j)
             q[j] += sums_[j];
     }
-    // Squared lengths of the products of directions with some rows.
-    void squared_lengths(std::span<const int> rows, const Directions& directions, double* squares) {
-        const std::int64_t d = directions.d, width = directions.width;
-        const double* columns = directions.columns.data();
-        for (std::size_t k = 0; k < rows.size(); ++k) {
-            moved_.assign(columns + d * width, columns + (d + 1) * width);
-            const SparseLine<T, I> row = line(rows[k]);
-            for (std::int64_t e = 0; e < row.size(); ++e)
-                axpy(static_cast<double>(row.values[e]), columns + row.indices[e] * width,
-                     moved_.data(), width);
-            squares[k] = dot(moved_.data(), moved_.data(), width);
-        }
+    template <class Visit>
+    RECTILINE_INLINE void for_each(std::int64_t r, const Visit& visit) const {
+        const SparseLine<T, I> row = line(r);
+        for (std::int64_t e = 0; e < row.size(); ++e)
+            visit(static_cast<std::int64_t>(row.indices[e]), static_cast<double>(row.values[e]));
     }
 
   private:
-    SparseLine<T, I> line(std::int64_t r) const { return X_.line(first_ + r); }
+    RECTILINE_INLINE SparseLine<T, I> line(std::int64_t r) const { return X_.line(first_ + r); }
     void add_lines(const double* g, double* q) const {
         for (std::int64_t r = 0; r < count_; ++r)
             if (g[r] != 0) sparse_axpy(g[r], line(r), q);
@@ -331,20 +285,15 @@ class SparseChunk {
         if constexpr (Kind == Sum::product) of.out[r] = sparse_dot(line(r), of.v) + of.start;
         if constexpr (Kind == Sum::absolute)
             of.out[r] = sparse_dot<Entry::absolute>(line(r), of.v) + of.start;
-        if constexpr (Kind == Sum::square) {
+        if constexpr (Kind == Sum::distance) {
             of.out[r] = of.start;
-            for (I k = X_.pointers[first_ + r]; k < X_.pointers[first_ + r + 1]; ++k) {
-                const I j = X_.indices[k];
-                const double part = static_cast<double>(X_.values[k]) * of.v[j] + of.u[j];
-                of.out[r] += part * part;
-            }
+            for_each(r, [&](std::int64_t j, double x) { of.out[r] += of.term<Kind>(x, j); });
         }
     }
 
     const SparseView<T, I>& X_;
     std::int64_t first_ = 0, count_ = 0;
-    std::vector<double> sums_;   // of a chunk
-    std::vector<double> moved_;  // product of directions with a row
+    std::vector<double> sums_;  // of a chunk
 };
 
 }  // namespace rectiline::passes

@@ -68,9 +68,8 @@ struct Sums {
     std::vector<std::int64_t> near;  // rows of the block
 };
 
-// Returns false if it was interrupted. `seen` receives a look at the columns of a dense X that lie
-// in one piece each, if that is asked for.
+// Returns false if it was interrupted.
 bool run_pass(const design::DesignView& X, std::span<const Member> members, Interrupt& interrupt,
-              std::vector<Sums>& out, Seen* seen = nullptr);
+              std::vector<Sums>& out);
 
 }  // namespace rectiline::passes

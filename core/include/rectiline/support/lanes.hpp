@@ -34,11 +34,6 @@ struct Register {
         std::memcpy(&narrow, from, sizeof narrow);
         to = __builtin_convertvector(narrow, Doubles);
     }
-    static RECTILINE_INLINE void set_absolute(const Doubles& of, Doubles& to) {
-        typedef long long Bits __attribute__((vector_size(Bytes)));
-        to = (Doubles)((Bits)of & 0x7fffffffffffffffLL);
-    }
-    static RECTILINE_INLINE void set_first(Doubles& of, double value) { of[0] = value; }
     static RECTILINE_INLINE double at(const Doubles& of, int lane) { return of[lane]; }
 };
 #else
@@ -52,28 +47,21 @@ struct Register<8> {
     using Doubles = double;
 
     static void widen(const float* from, double& to) { to = static_cast<double>(*from); }
-    static void set_absolute(double of, double& to) { to = std::fabs(of); }
-    static void set_first(double& of, double value) { of = value; }
     static double at(double of, int) { return of; }
 };
 
-// Doubles in registers of so many bytes: eight of them, or as many as one register holds.
-template <int Bytes, int Registers = 64 / Bytes>
+// Eight doubles in registers of so many bytes.
+template <int Bytes>
 struct Lanes {
     using Of = Register<Bytes>;
     using Doubles = typename Of::Doubles;
-    using One = Lanes<Bytes, Bytes == 8 ? 8 : 1>;
-    static constexpr int kRegisters = Registers, kEach = Bytes / 8, kCount = Registers * kEach;
+    static constexpr int kRegisters = 64 / Bytes, kEach = Bytes / 8;
 
     Doubles part[kRegisters];
 
     RECTILINE_INLINE void clear() {
         for (int p = 0; p < kRegisters; ++p)
             part[p] = Doubles{};
-    }
-    RECTILINE_INLINE void start(double first) {
-        clear();
-        Of::set_first(part[0], first);
     }
     RECTILINE_INLINE void load(const double* from) {
         for (int p = 0; p < kRegisters; ++p)
@@ -98,12 +86,6 @@ struct Lanes {
     RECTILINE_INLINE void add_product(const Lanes& one, const Lanes& other) {
         for (int p = 0; p < kRegisters; ++p)
             part[p] += one.part[p] * other.part[p];
-    }
-    RECTILINE_INLINE Lanes absolute() const {
-        Lanes found;
-        for (int p = 0; p < kRegisters; ++p)
-            Of::set_absolute(part[p], found.part[p]);
-        return found;
     }
     RECTILINE_INLINE double operator[](int lane) const {
         return Of::at(part[lane / kEach], lane % kEach);
@@ -133,8 +115,8 @@ struct ProductTile {
 };
 
 // out_r = the sum of the lanes of each of four
-template <int Bytes, int Registers>
-RECTILINE_INLINE void store_sums(const Lanes<Bytes, Registers> (&of)[4], double* out) {
+template <int Bytes>
+RECTILINE_INLINE void store_sums(const Lanes<Bytes> (&of)[4], double* out) {
 #if defined(__has_builtin)
 #if __has_builtin(__builtin_shufflevector)
 #define RECTILINE_SHUFFLE 1
@@ -148,8 +130,6 @@ RECTILINE_INLINE void store_sums(const Lanes<Bytes, Registers> (&of)[4], double*
             if constexpr (Bytes == 64)
                 half[r] = __builtin_shufflevector(of[r].part[0], of[r].part[0], 0, 1, 2, 3) +
                           __builtin_shufflevector(of[r].part[0], of[r].part[0], 4, 5, 6, 7);
-            else if constexpr (Registers == 1)
-                half[r] = of[r].part[0];
             else
                 half[r] = of[r].part[0] + of[r].part[1];
         }
@@ -163,16 +143,9 @@ RECTILINE_INLINE void store_sums(const Lanes<Bytes, Registers> (&of)[4], double*
         return;
     }
 #endif
-    for (int r = 0; r < 4; ++r) {
-        if constexpr (Registers * Bytes == 64) {
-            out[r] = ((of[r][0] + of[r][4]) + (of[r][1] + of[r][5])) +
-                     ((of[r][2] + of[r][6]) + (of[r][3] + of[r][7]));
-        } else {
-            out[r] = of[r][0];
-            for (int k = 1; k < Lanes<Bytes, Registers>::kCount; ++k)
-                out[r] += of[r][k];
-        }
-    }
+    for (int r = 0; r < 4; ++r)
+        out[r] = ((of[r][0] + of[r][4]) + (of[r][1] + of[r][5])) +
+                 ((of[r][2] + of[r][6]) + (of[r][3] + of[r][7]));
 }
 
 #ifdef RECTILINE_WIDTHS

@@ -225,10 +225,7 @@ def _run_members(block: Block, members: Any, seconds: float) -> list[dict[str, A
     """Return the sums over a block for each member; columns that lie apart stay there."""
     if not isinstance(block, ColumnBlock):
         return _core.run_pass(Design(block.X).view, members, seconds)
-    found, bits, is_finite = _core.run_column_pass(block.columns, members, seconds)
-    if found is not None:
-        block.note(bits, is_finite)
-    return found
+    return _core.run_column_pass(block.columns, members, seconds)
 
 
 def _column_sizes(block: Block, weight: Vector) -> Vector:
