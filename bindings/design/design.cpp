@@ -45,22 +45,6 @@ auto both_products(const Design& X, VectorIn b, VectorIn g) {
                       X.d());
 }
 
-template <class T>
-using BlockOut = nb::ndarray<T, nb::ndim<2>, nb::device::cpu>;
-
-template <class T>
-void take_rows(const Design& X, IndexIn rows, BlockOut<T> out) {
-    require(std::holds_alternative<DenseView<T>>(X.view), "X must be dense, of the type of out");
-    const std::int64_t d = X.d();
-    require(length(out) == length(rows) && static_cast<std::int64_t>(out.shape(1)) == d,
-            "out must have the shape of X[rows]");
-    require(out.size() == 0 || ((d == 1 || out.stride(1) == 1) && out.stride(0) == d),
-            "out must lie in one piece");
-    const auto taken = checked_indices(rows, X.n(), "rows");
-    gil::Released released;
-    copy_rows(X.view, taken, out.data());
-}
-
 NumpyMatrix gram_of_rows(const Design& X, VectorIn weight, bool intercept) {
     const auto weights = checked(weight, X.n(), "weight");
     const std::int64_t size = X.d() + (intercept ? 1 : 0);
@@ -101,8 +85,6 @@ void bind_design(nb::module_& m) {
     nb::class_<Design> cls(m, "DesignView", "A view of a design matrix; copies nothing.");
     cls.def_static("dense", &dense<double>, "X"_a.noconvert())
         .def_static("dense", &dense<float>, "X"_a.noconvert());
-    cls.def("take", &take_rows<double>, "rows"_a, "out"_a.noconvert(), "out = X[rows]")
-        .def("take", &take_rows<float>, "rows"_a, "out"_a.noconvert(), "out = X[rows]");
     bind_sparse<double, std::int32_t>(cls);
     bind_sparse<double, std::int64_t>(cls);
     bind_sparse<float, std::int32_t>(cls);
@@ -121,7 +103,7 @@ void bind_design(nb::module_& m) {
              "X has to be compressed by rows that are sorted")
         .def("moments", &moments_of,
              "Sums and squares of the columns, powers of two of about their size, and upper bounds "
-             "on the norms of the columns and of the rows of X / scale; in one pass");
+             "on the norms of the columns and of the rows of X / scale");
     m.def("column_units", &units_of, "mean"_a, "square"_a, "centred"_a,
           "What to subtract from columns with these means and mean squares, None for nothing, and "
           "one over their deviations, or over the roots of their mean squares");

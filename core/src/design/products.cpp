@@ -91,18 +91,14 @@ void product(const DenseView<T>& X, bool transposed, const double* in, double* o
     sum_over_rows(X.n, X.d, X.n_stored(), out, add);
 }
 
-// Rows that stay in the nearest cache while several loops read them.
-std::int64_t rows_in_cache(std::int64_t d) {
-    return std::max<std::int64_t>(4, 16384 / std::max<std::int64_t>(1, d));
-}
-
 template <class T>
 void both_products(const DenseView<T>& X, const double* b, const double* g, double* z, double* q) {
     if (!X.rows_contiguous()) {
         product<Entry::plain>(X, false, b, z);
         return product<Entry::plain>(X, true, g, q);
     }
-    const std::int64_t block = rows_in_cache(X.d);
+    // Rows that stay in the nearest cache while both loops read them.
+    const std::int64_t block = std::max<std::int64_t>(4, 16384 / std::max<std::int64_t>(1, X.d));
     const bool ahead = is_beyond_caches(X);
     sum_over_rows(
         X.n, X.d, X.n_stored(), q, [&](std::int64_t first, std::int64_t last, double* target) {
@@ -112,26 +108,6 @@ void both_products(const DenseView<T>& X, const double* b, const double* g, doub
                 add_rows<Entry::plain>(X.row(i), X.row_stride, m, X.d, g + i, target, false);
             }
         });
-}
-
-// Sums and squares of the columns, and row_norm_i = sum_j x_ij^2 inverse_j, in one pass over rows
-// that lie in one piece.
-template <class T>
-void moments_of_rows(const DenseView<T>& X, const double* inverse, const Moments& out) {
-    const std::vector<double> ones(rows_in_cache(X.d), 1.0);
-    std::vector<double> both(2 * X.d);
-    const auto add = [&](std::int64_t first, std::int64_t last, double* target) {
-        for (std::int64_t i = first; i < last; i += std::ssize(ones)) {
-            const std::int64_t m = std::min(std::ssize(ones), last - i), stride = X.row_stride;
-            rows_times_vector<Entry::square>(X.row(i), stride, m, X.d, inverse, &out.row_norm[i],
-                                             is_beyond_caches(X));
-            add_rows<Entry::plain>(X.row(i), stride, m, X.d, ones.data(), target, false);
-            add_rows<Entry::square>(X.row(i), stride, m, X.d, ones.data(), target + X.d, false);
-        }
-    };
-    sum_over_rows(X.n, 2 * X.d, X.n_stored(), both.data(), add);
-    std::copy_n(both.begin(), X.d, out.sum.begin());
-    std::copy_n(both.begin() + X.d, X.d, out.square.begin());
 }
 
 // ---- sparse: "lines" are rows (CSR) or columns (CSC) --------------------------------------------
@@ -255,28 +231,6 @@ void multiply_both(const DesignView& X, std::span<const double> b, std::span<con
         [&](const auto& view) { both_products(view, b.data(), g.data(), z.data(), q.data()); }, X);
 }
 
-template <class Out>
-void copy_rows(const DesignView& X, std::span<const std::int64_t> rows, Out* out) {
-    std::visit(
-        [&]<class View>(const View& view) {
-            if constexpr (requires { view.row_stride; }) {
-                const std::int64_t n = std::ssize(rows), d = view.d;
-                over_rows(n, kRowsAhead * n * d, [&](std::int64_t first, std::int64_t last) {
-                    for (std::int64_t i = first; i < last; ++i) {
-                        if (i + kRowsAhead < last) view.prefetch_row(rows[i + kRowsAhead]);
-                        for (std::int64_t j = 0; j < d; ++j)
-                            out[i * d + j] =
-                                static_cast<Out>(view.row(rows[i])[j * view.column_stride]);
-                    }
-                });
-            }
-        },
-        X);
-}
-
-template void copy_rows(const DesignView&, std::span<const std::int64_t>, double*);
-template void copy_rows(const DesignView&, std::span<const std::int64_t>, float*);
-
 void moments(const DesignView& X, const Moments& out) {
     const std::int64_t n = n_rows(X), d = n_columns(X);
     assert(std::ssize(out.row_norm) == n && std::ssize(out.column_norm) == d);
@@ -291,18 +245,9 @@ void moments(const DesignView& X, const Moments& out) {
         inverse[j] = 1.0 / (out.scale[j] * out.scale[j]);
         inverses += inverse[j];
     }
-    const bool is_done = std::visit(
-        [&]<class View>(const View& view) {
-            if constexpr (requires { view.row_stride; })
-                if (view.rows_contiguous()) return moments_of_rows(view, inverse.data(), out), true;
-            return false;
-        },
-        X);
-    if (!is_done) {
-        multiply_transposed(X, ones, out.sum);
-        column_squares(X, ones, out.square);
-        row_squares(X, inverse, out.row_norm);
-    }
+    multiply_transposed(X, ones, out.sum);
+    column_squares(X, ones, out.square);
+    row_squares(X, inverse, out.row_norm);
     const double margin = 1.0 + 0x1p-51 * static_cast<double>(n + d + 8);
     const double lost = static_cast<double>(n) * kDenormal;
     set_norms(out.square.data(), d, margin, lost, out.column_norm.data());

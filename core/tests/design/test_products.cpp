@@ -84,19 +84,6 @@ void check_gram(const DesignView& X, const Matrix& stored) {
     }
 }
 
-template <class Out>
-void check_copies(const DesignView& X, const Matrix& stored) {
-    std::vector<std::int64_t> rows;
-    for (std::int64_t i = stored.n - 1; i >= 0; i -= 2)
-        rows.push_back(i);
-    std::vector<Out> out(rows.size() * static_cast<std::size_t>(stored.d));
-    copy_rows(X, rows, out.data());
-    for (std::int64_t i = 0; i < std::ssize(rows); ++i)
-        for (std::int64_t j = 0; j < stored.d; ++j)
-            CHECK_NEAR(static_cast<double>(out[i * stored.d + j]), stored(rows[i], j),
-                       sizeof(Out) == 4 ? 1e-6 : 0.0);
-}
-
 template <class T>
 Matrix rounded(Matrix X) {
     for (double& x : X.entries)
@@ -114,8 +101,6 @@ void check_all_layouts(const Matrix& exact) {
         const Dense<T> stored(X, stride[0], stride[1]);
         check_layout(stored.view, X);
         check_gram(stored.view, X);
-        check_copies<double>(stored.view, X);
-        check_copies<float>(stored.view, X);
     }
     for (const bool by_rows : {true, false}) {
         const Compressed<T, std::int32_t> narrow(X, by_rows);

@@ -105,14 +105,14 @@ def _weighted_squares(
 
 
 def take_rows(X: Any, rows: Indices) -> Any:
-    """Return ``X[rows]``, with the threads of compiled loops if X is dense."""
+    """Return ``X[rows]``, row after row if X is dense."""
     if sp.issparse(X) or X.dtype not in (np.float32, np.float64) or not X.dtype.isnative:
         return X[rows]
     if rows.size * X.shape[1] >= _ENTRIES_OF_A_TIMED_PASS:
         checkpoint(seconds=SECONDS_PER_ENTRY_COPIED * rows.size * X.shape[1])
-    out = np.empty((rows.size, X.shape[1]), X.dtype)
-    _core.DesignView.dense(X).take(np.ascontiguousarray(rows, dtype=np.int64), out)
-    return out
+    if X.flags.c_contiguous:  # twice as quick as an index
+        return X.take(rows, axis=0)
+    return np.ascontiguousarray(X[rows])
 
 
 class Design:

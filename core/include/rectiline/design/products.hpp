@@ -25,10 +25,6 @@ void column_sizes(const DesignView& X, std::span<const double> scale, std::span<
 // s_j = sum_i scale_i x_ij^2
 void column_squares(const DesignView& X, std::span<const double> scale, std::span<double> s);
 
-// out = X[rows], in one piece; dense X only. Compiled for double and float.
-template <class Out>
-void copy_rows(const DesignView& X, std::span<const std::int64_t> rows, Out* out);
-
 // Sums, squares and norms.
 struct Moments {
     std::span<double> sum;          // sum_i x_ij, one entry per column
