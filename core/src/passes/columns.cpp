@@ -1,5 +1,7 @@
 #include "rectiline/passes/columns.hpp"
 
+#include "rectiline/support/threads.hpp"
+
 #include <cstring>
 
 namespace rectiline::passes {
@@ -32,15 +34,24 @@ Seen look_at(std::span<const T> x) {
     constexpr std::int64_t kWords = 1024;  // still in a cache when they are looked at again
     const std::int64_t words = std::ssize(x) / kEach;
     Seen seen;
-    T zero = 0;
-    for (std::int64_t k = 0; k < words; k += kWords)
-        add_words<kEach>(x.data() + k * kEach, std::min(kWords, words - k), seen.bits, zero);
+    const auto look = [&](std::int64_t first, std::int64_t last) {
+        Seen part;
+        T zero = 0;
+        for (std::int64_t k = first; k < last; k += kWords)
+            add_words<kEach>(x.data() + k * kEach, std::min(kWords, last - k), part.bits, zero);
+        part.is_finite = zero == 0;
+        return part;
+    };
+    for (const Seen& part : each_stretch(words, look)) {
+        seen.bits += part.bits;
+        seen.is_finite = seen.is_finite && part.is_finite;
+    }
     if (words * kEach < std::ssize(x)) {
         std::uint32_t word;
         std::memcpy(&word, &x.back(), sizeof word);
-        seen.bits += word, zero += 0 * x.back();
+        seen.bits += word;
+        seen.is_finite = seen.is_finite && 0 * x.back() == 0;
     }
-    seen.is_finite = zero == 0;
     return seen;
 }
 
