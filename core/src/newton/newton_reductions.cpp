@@ -12,16 +12,6 @@ namespace rectiline::newton {
 
 namespace {
 
-// How many entries of two vectors differ.
-RECTILINE_MULTIVERSION std::int64_t count_changed(const double* one, const double* other,
-                                                  std::int64_t n) {
-    std::int64_t count = 0;
-#pragma omp simd reduction(+ : count)
-    for (std::int64_t i = 0; i < n; ++i)
-        count += one[i] != other[i];
-    return count;
-}
-
 // change = weight * direction * (s - from), and from = s; returns the sum of the changes.
 RECTILINE_MULTIVERSION double change_pass(const double* weight, const double* direction,
                                           const double* s, std::int64_t n, double* from,
@@ -103,18 +93,12 @@ void NewtonRows::list_free() const {
 }
 
 const std::vector<double>& NewtonRows::image() {
-    if (image_valid_ && image_current_) return image_;
+    if (image_current_) return image_;
     const std::int64_t n = rows_.n, d = n_columns(X_);
-    std::int64_t changed = 0;
-    for (const std::int64_t part : each_stretch(n, [&](std::int64_t first, std::int64_t last) {
-             return count_changed(s_.data() + first, imaged_.data() + first, last - first);
-         }))
-        changed += part;
-    image_current_ = true;
-    if (image_valid_ && changed == 0) return image_;
     constexpr std::int64_t kRefreshEvery = 16;  // removes the rounding of repeated updates
-    const bool full = !image_valid_ || ++images_ % kRefreshEvery == 0 || 2 * changed > n;
-    if (full) std::fill(imaged_.begin(), imaged_.end(), 0.0);
+    if (++images_ % kRefreshEvery == 0)
+        for (std::vector<double>* one : {&imaged_, &image_})
+            std::fill(one->begin(), one->end(), 0.0);
     double sum = 0;
     for (const double part : each_stretch(n, [&](std::int64_t first, std::int64_t last) {
              return change_pass(rows_.weight + first, rows_.direction + first, s_.data() + first,
@@ -124,12 +108,10 @@ const std::vector<double>& NewtonRows::image() {
     // Products skip zero weights, so an update costs only the rows whose slope changed.
     image_change_.resize(d);
     multiply_transposed(X_, change_, image_change_);
-    if (full) std::fill(image_.begin(), image_.end(), 0.0);
     for (std::int64_t j = 0; j < d; ++j)
         image_[j] += image_change_[j];
     if (intercept_) image_[d] += sum;
-
-    image_valid_ = true;
+    image_current_ = true;
     return image_;
 }
 

@@ -9,31 +9,13 @@ namespace rectiline::simplex {
 
 namespace {
 
-constexpr std::int64_t kMostLines = 8;  // at a time
-
-// The sum of scaled entries k of several lines, as a tree.
-template <int Count>
-RECTILINE_INLINE double scaled_sum(const double* const* lines, const double* scale,
-                                   std::int64_t k) {
-    if constexpr (Count == 1) {
-        return scale[0] * lines[0][k];
-    } else {
-        constexpr int kHalf = (Count + 1) / 2;
-        return scaled_sum<kHalf>(lines, scale, k) +
-               scaled_sum<Count - kHalf>(lines + kHalf, scale + kHalf, k);
-    }
-}
-
-template <int Count>
-RECTILINE_MULTIVERSION void add_some(const double* const* lines, const double* scale,
+// out += the sum of four scaled lines
+RECTILINE_MULTIVERSION void add_four(const double* const* lines, const double* scale,
                                      std::int64_t size, double* out) {
-    const double* line[Count];
-    double factor[Count];
-    for (int i = 0; i < Count; ++i)
-        line[i] = lines[i], factor[i] = scale[i];
+    const double *a = lines[0], *b = lines[1], *c = lines[2], *d = lines[3];
 #pragma omp simd
     for (std::int64_t k = 0; k < size; ++k)
-        out[k] += scaled_sum<Count>(line, factor, k);
+        out[k] += (scale[0] * a[k] + scale[1] * b[k]) + (scale[2] * c[k] + scale[3] * d[k]);
 }
 
 constexpr std::int64_t kChunk = 1024;  // of an output that stays in the nearest cache
@@ -62,18 +44,20 @@ void restride(std::vector<double>& data, std::int64_t lines, std::int64_t used, 
 // Adds combinations of lines of a matrix, a chunk of the outputs at a time.
 void add_in_chunks(const double* data, std::int64_t stride, const std::int32_t* which,
                    std::span<const Combination> wanted, std::int64_t count, std::int64_t size) {
-    const double* lines[kMostLines];
+    std::vector<const double*> lines(count);
     for (std::int64_t first = 0; first < size; first += kChunk) {
         const std::int64_t some = std::min(kChunk, size - first);
-        for (std::int64_t i = 0; i < count; i += kMostLines) {
-            const std::int64_t few = std::min(kMostLines, count - i);
-            for (std::int64_t k = 0; k < few; ++k)
-                lines[k] = data + which[i + k] * stride + first;
-            for (const Combination& one : wanted)
-                with_count<kMostLines>(few, [&]<int Count>() {
-                    add_some<Count>(lines, one.scale + i, some, one.out + first);
-                });
-        }
+        for (std::int64_t i = 0; i < count; ++i)
+            lines[i] = data + which[i] * stride + first;
+        for (std::int64_t i = 0; i < count; i += 4)
+            for (const Combination& one : wanted) {
+                if (i + 4 <= count) {
+                    add_four(&lines[i], one.scale + i, some, one.out + first);
+                    continue;
+                }
+                for (std::int64_t k = i; k < count; ++k)
+                    add_multiple(one.scale[k], lines[k], one.out + first, some);
+            }
     }
 }
 

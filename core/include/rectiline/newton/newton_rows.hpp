@@ -97,7 +97,7 @@ class NewtonRows {
     double curvature_ = 0;
     double evaluated_for_ = -1,
            moved_ = 0;  // S and result of the last evaluation; -1: not any more
-    bool image_valid_ = false, image_current_ = false;
+    bool image_current_ = false;
     std::int64_t images_ = 0;
     UpdatedGram gram_;
     mutable std::vector<Ramps> ramps_;
