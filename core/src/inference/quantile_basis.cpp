@@ -80,7 +80,7 @@ BasisOutcome QuantileBasis::start(std::span<const double> weight, std::span<cons
     fixed_ = -1;
     score_ = 0.0;
     std::copy(basis.begin(), basis.end(), basis_.begin());
-    return refresh(true);
+    return refresh(true) ? BasisOutcome::done : BasisOutcome::singular;
 }
 
 bool QuantileBasis::invert_basis() {
@@ -94,10 +94,11 @@ bool QuantileBasis::invert_basis() {
     return invert(inverse_, p_, kPivot * largest, never);
 }
 
-// Computes everything anew from the basis; the sides of other samples only if asked for.
-BasisOutcome QuantileBasis::refresh(bool sides) {
+// Computes everything anew from the basis; the sides of other samples only if asked for. False
+// where the basis is singular.
+bool QuantileBasis::refresh(bool sides) {
     since_refresh_ = 0;
-    if (!invert_basis()) return BasisOutcome::singular;
+    if (!invert_basis()) return false;
     for (std::int64_t k = 0; k < p_; ++k) {
         coef_[k] = 0.0;
         for (std::int64_t h = 0; h < p_; ++h)
@@ -125,7 +126,7 @@ BasisOutcome QuantileBasis::refresh(bool sides) {
         rest_[k] = total_[k] - sum;
     }
     compute_values();
-    return BasisOutcome::done;
+    return true;
 }
 
 // The basis carries what other samples leave; in a walk the fixed coefficient's score as well.
@@ -191,9 +192,9 @@ void QuantileBasis::add_to_rest(std::int64_t sample, double factor) {
 }
 
 // Moves along the direction and lets a sample take the place of another in the basis. Now and then
-// everything is computed anew.
-BasisOutcome QuantileBasis::exchange(std::int64_t slot, std::int64_t entering, double step,
-                                     bool leaves_above) {
+// everything is computed anew; false where the basis has become singular.
+bool QuantileBasis::exchange(std::int64_t slot, std::int64_t entering, double step,
+                             bool leaves_above) {
     const std::int64_t leaving = basis_[slot];
     for (std::int64_t k = 0; k < p_; ++k)
         coef_[k] += step * direction_[k];
@@ -220,7 +221,7 @@ BasisOutcome QuantileBasis::exchange(std::int64_t slot, std::int64_t entering, d
     ++n_steps_;
     if (++since_refresh_ >= kRefreshEvery) return refresh(false);
     compute_values();
-    return BasisOutcome::done;
+    return true;
 }
 
 BasisOutcome QuantileBasis::optimise(std::int64_t most_steps, Interrupt& interrupt) {
@@ -238,7 +239,7 @@ BasisOutcome QuantileBasis::optimise(std::int64_t most_steps, Interrupt& interru
         if (slot < 0) {
             if (since_refresh_ == 0) return BasisOutcome::done;
             // Optimal up to rounding: confirmed on a fresh inverse.
-            if (refresh(false) == BasisOutcome::singular) return BasisOutcome::singular;
+            if (!refresh(false)) return BasisOutcome::singular;
             continue;
         }
         if (n_steps_ >= most_steps) return BasisOutcome::limit;
@@ -247,8 +248,7 @@ BasisOutcome QuantileBasis::optimise(std::int64_t most_steps, Interrupt& interru
         if (interrupt.poll(n_ * p_)) return BasisOutcome::stopped;
         const std::int64_t entering = cross_until_rise(-worst, look_ahead());
         if (entering < 0) return BasisOutcome::unbounded;
-        if (exchange(slot, entering, step_[entering], rises) == BasisOutcome::singular)
-            return BasisOutcome::singular;
+        if (!exchange(slot, entering, step_[entering], rises)) return BasisOutcome::singular;
     }
 }
 
@@ -299,8 +299,7 @@ BasisOutcome QuantileBasis::follow(double level, double direction, std::int64_t 
         set_direction(slot, rises);
         const std::int64_t entering = first_crossing();
         if (entering < 0) return BasisOutcome::done;  // but for rounding the last basis
-        if (exchange(slot, entering, step_[entering], rises) == BasisOutcome::singular)
-            return BasisOutcome::singular;
+        if (!exchange(slot, entering, step_[entering], rises)) return BasisOutcome::singular;
     }
 }
 
@@ -347,8 +346,7 @@ BasisOutcome QuantileBasis::walk(std::int64_t column, double direction, double u
         if (interrupt.poll(n_ * p_)) return BasisOutcome::stopped;
         const std::int64_t entering = first_crossing();
         if (entering < 0) return beyond ? BasisOutcome::done : BasisOutcome::unbounded;
-        if (exchange(slot, entering, step_[entering], leaves_above) == BasisOutcome::singular)
-            return BasisOutcome::singular;
+        if (!exchange(slot, entering, step_[entering], leaves_above)) return BasisOutcome::singular;
         if (beyond && std::fabs(coef_[column] - last) > kEqualPlaces * std::fabs(last - began))
             return BasisOutcome::done;
         if (distance(ball) > ball.radius) return BasisOutcome::out_of_range;

@@ -97,7 +97,8 @@ NewtonOutcome NewtonRun::solve(double target, std::int64_t max_steps, Interrupt&
             out.failed = true;
             return out;
         }
-        if (out.guards > schedule_.guards) return out;
+        out.failed = out.guards > schedule_.guards;
+        if (out.failed) return out;
     }
 }
 

@@ -69,7 +69,7 @@ class QuantileBasis {
   private:
     using Crossing = std::pair<double, std::int64_t>;  // step and sample
 
-    BasisOutcome refresh(bool sides);
+    bool refresh(bool sides);
     std::int64_t first_at_end(std::span<const double> speed, double& step) const;
     std::int64_t first_crossing();
     bool invert_basis();
@@ -79,7 +79,7 @@ class QuantileBasis {
     double look_ahead();
     std::int64_t cross_until_rise(double slope, double least);
     void add_to_rest(std::int64_t sample, double factor);
-    BasisOutcome exchange(std::int64_t slot, std::int64_t entering, double step, bool leaves_above);
+    bool exchange(std::int64_t slot, std::int64_t entering, double step, bool leaves_above);
     double distance(const TrustedBall& ball) const;
 
     std::int64_t n_, p_;

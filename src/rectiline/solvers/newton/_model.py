@@ -263,8 +263,7 @@ class WorkingSet:
             schedule,
             abs(objective),
         )
-        steps, guards, failed = run.solve(target, max_steps, budget.left())
-        failed = failed or guards > schedule.guards
+        steps, failed = run.solve(target, max_steps, budget.left())
         dual = self.frozen_dual
         dual[self.index] = self.rows.dual()
         run.move_to_polished()

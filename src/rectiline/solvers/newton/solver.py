@@ -297,12 +297,12 @@ class Newton:
             run = state.run = _core.NewtonRun(
                 terms, state.rows, None, state.b, *state.multipliers, state.schedule
             )
-        steps, guards, failed = run.solve(target, max_steps, budget.left())
+        steps, failed = run.solve(target, max_steps, budget.left())
         state.b, state.multipliers = run.b, Multipliers.of(run)
         state.sample = state.rows.dual()
         state.steps += steps
         state.relative_gap, state.objective = run.relative_gap, run.objective
-        return failed or guards > state.schedule.guards
+        return failed
 
     def point(self, state: NewtonState) -> FormPoint:
         """Return the current pair, with exact zeros and bounds where it has reached them."""
