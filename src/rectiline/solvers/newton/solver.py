@@ -48,10 +48,7 @@ _WARM_GAP_TO_FREEZE = 1e-2  # relative gap of a warm start up to which rows are 
 _GAP_TO_FREEZE = 1e-3  # relative gap on all rows below which most rows stay on their piece
 _FIRST_NEAR_SHARE = 0.1  # share of rows in a first working set when no moves are known
 _WORKING_SET_STIFFNESS_FACTOR = 5.0  # relative to the start on all rows: multipliers are better
-_STIFFEST_START = 1e3
-_LATER_STIFFNESS_SHARE = 1 / 25  # relative to the stiffness that the last working set ended with
 _WORKING_SET_TARGET_SHARE = 0.2
-_FIRST_AIM = 1e-7  # relative gap on a working set around the answer on a sample, at least
 _WORKING_SET_STEPS = 300
 # Up to this many entries of X a few steps are faster than a failed certificate.
 _TINY_ENTRIES = 8000
@@ -77,10 +74,9 @@ class NewtonState:
     kept: Mask | None = None  # rows of the next working set besides those within reach
     length: Vector | None = None  # of each row, for the working set
     working: WorkingSet | None = None  # that the pair comes from, until it is evaluated
-    growth: float = 0.0  # stiffness that it ended with
     poor_steps: int = 0  # of working sets, in a row
     certified_gap: float = np.inf  # of the best answer (estimated before the first certificate),
-    best: tuple[Vector, Multipliers, Vector, float] | None = None  # and the answer, with its growth
+    best: tuple[Vector, Multipliers, Vector] | None = None  # and the answer
     run: _core.NewtonRun | None = None  # on all rows
     steps: int = 0
     relative_gap: float = np.inf  # estimated
@@ -220,7 +216,7 @@ class Newton:
         if not state.relative_gap <= _WARM_GAP_TO_FREEZE:
             self._on_all_rows(state, max(target, _GAP_TO_FREEZE), max_steps, budget)
         state.certified_gap = state.relative_gap
-        state.best = state.b, state.multipliers, state.sample, state.growth
+        state.best = state.b, state.multipliers, state.sample
         state.length = row_lengths(state.model)
         near = state.rows.slack() / state.length
         share = int(_FIRST_NEAR_SHARE * near.size)
@@ -239,21 +235,14 @@ class Newton:
         if working is None:
             state.has_working_set = False
             return False
-        stiffness = max(
-            _WORKING_SET_STIFFNESS_FACTOR * state.schedule.start,
-            _LATER_STIFFNESS_SHARE * state.growth,
-        )
-        schedule = state.schedule._replace(start=min(stiffness, _STIFFEST_START), guards=1)
-        # Rows frozen around the answer on a sample let it prove no more than this.
-        is_first = state.certified_gap > _GAP_TO_FREEZE
-        aim = max(_WORKING_SET_TARGET_SHARE * target, _FIRST_AIM if is_first else 0.0)
-        before = working.rows.arguments()
+        stiffness = _WORKING_SET_STIFFNESS_FACTOR * state.schedule.start
+        schedule = state.schedule._replace(start=stiffness, guards=1)
         run, sample, steps, failed = working.solve(
             state.sample,
             state.multipliers,
             schedule,
             state.objective,
-            aim,
+            _WORKING_SET_TARGET_SHARE * target,
             min(_WORKING_SET_STEPS, max_steps),
             budget,
         )
@@ -263,14 +252,12 @@ class Newton:
             state.reach, state.poor_steps = _REACH_GROWTH * state.reach, state.poor_steps + 1
             return False
         state.working = working
-        state.b, state.multipliers, state.sample = run.b, Multipliers.of(run), sample
-        state.relative_gap, state.growth, state.run = run.relative_gap, run.growth, None
-        change = (working.rows.arguments() - before) / state.length[working.index]
-        if (
-            not is_first
-            and _REACH_IN_MOVES * float(np.sqrt(np.mean(change * change))) <= state.reach
-        ):
-            return True
+        state.b, state.multipliers, state.sample, state.run = (
+            run.b,
+            Multipliers.of(run),
+            sample,
+            None,
+        )
         # Frozen rows may have left their piece: a look at them takes half of a certificate.
         z = self._predictions(state)
         run.estimate(*state.form.rows.sums(z, sample))
@@ -333,11 +320,11 @@ class Newton:
             state.kept[working.index] = True
         if gap < before:
             state.certified_gap, state.objective = gap, objective
-            state.best = state.b, state.multipliers, state.sample, state.growth
+            state.best = state.b, state.multipliers, state.sample
             state.rows.place_at(z)
         else:
             assert state.best is not None
-            state.b, state.multipliers, state.sample, state.growth = state.best
+            state.b, state.multipliers, state.sample = state.best
             state.rows.place(state.model.terms.expand(state.b))
 
 
