@@ -6,8 +6,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from scipy import linalg
+from numpy.typing import ArrayLike
 
 from rectiline._numbers import nonnegative, positive_integer
 from rectiline._typing import Matrix, Vector
@@ -15,7 +14,6 @@ from rectiline.penalties._base import Atom, Penalty
 
 # What Gamma may miss at a kink by rounding alone, per unit of budget.
 _ROUNDING = 1e-13
-_ENTRIES_PER_COPY = 1 << 17  # entries of a matrix that are copied at a time
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -122,15 +120,14 @@ class SharedSubspace(Penalty):
     def charge(self, coef: ArrayLike) -> tuple[float, Subspace]:
         """Return the value and the subspace that attains it, from one decomposition."""
         U = self._matrix(coef, "coef")
-        factor = LeftFactor(U)
-        sizes = factor.sizes
+        left, sizes, _ = np.linalg.svd(U, full_matrices=False)
         weights = weights_by_sorting(sizes, self.eta, self.shared_dim)
         value = float(self.scale * np.sum(sizes**2 / (self.eta + weights)))
         kept = weights > 0
         rank, d = int(kept.sum()), U.shape[0]
         # Budget that U does not need is spread over the directions it has not found yet.
         floor = (self.shared_dim - rank) / (d - rank) if rank < min(self.shared_dim, d) else 0.0
-        return value, Subspace(factor.vectors(kept), weights[kept], floor)
+        return value, Subspace(np.ascontiguousarray(left[:, kept]), weights[kept], floor)
 
     def gradient(self, coef: ArrayLike, subspace: Subspace | None = None) -> Matrix:
         """Return ``2 c (eta I + M)^-1 U``, the derivative of the value."""
@@ -148,7 +145,7 @@ class SharedSubspace(Penalty):
 
     def value(self, coef: ArrayLike) -> float:
         """Return Omega(U)."""
-        return 0.0 if self.is_zero else self.value_of(LeftFactor(self._matrix(coef, "coef")).sizes)
+        return 0.0 if self.is_zero else self.value_of(_sizes(self._matrix(coef, "coef")))
 
     def value_of(self, sizes: Vector) -> float:
         """Return Omega of a matrix with these singular values, the largest first."""
@@ -159,7 +156,7 @@ class SharedSubspace(Penalty):
         """Return Omega*(Q)."""
         if self.is_zero:
             return super().conjugate(q)
-        return self.conjugate_of(LeftFactor(self._matrix(q, "q")).sizes)
+        return self.conjugate_of(_sizes(self._matrix(q, "q")))
 
     def conjugate_of(self, sizes: Vector) -> float:
         """Return Omega* of a matrix with these singular values, the largest first."""
@@ -237,6 +234,11 @@ class SharedSubspace(Penalty):
         return matrix
 
 
+def _sizes(A: Matrix) -> Vector:
+    """Return the singular values, the largest first."""
+    return np.asarray(np.linalg.svd(A, compute_uv=False))
+
+
 def weights_by_sorting(sizes: Vector, eta: float, budget: float) -> Vector:
     """Return the optimal weights of singular values, by a search for one multiplier.
 
@@ -286,55 +288,3 @@ def weights_by_sorting(sizes: Vector, eta: float, budget: float) -> Vector:
     found[order] = sorted_weights
     weights[positive] = found
     return weights
-
-
-class LeftFactor:
-    """The decomposition ``A = V diag(sizes) Z'`` as far as it is asked for.
-
-    The triangle of a QR decomposition, updated block by block, has the singular values of A and the
-    vectors of its short side. Those of a long left side are A times them.
-
-    Attributes
-    ----------
-    sizes : ndarray of shape (min(A.shape),)
-        Singular values, the largest first.
-
-    Examples
-    --------
-    >>> factor = LeftFactor(np.array([[3.0], [4.0]]))
-    >>> factor.sizes
-    array([5.])
-    >>> np.abs(factor.vectors(np.array([True])).ravel())
-    array([0.6, 0.8])
-    """
-
-    def __init__(self, A: Matrix) -> None:
-        self._A, self._is_tall = A, A.shape[0] > A.shape[1]
-        self._short, self.sizes, _ = np.linalg.svd(_triangle(A if self._is_tall else A.T).T)
-
-    def vectors(self, kept: NDArray[np.bool_]) -> Matrix:
-        """Return some left singular vectors, orthonormal to rounding."""
-        if not self._is_tall:
-            return np.ascontiguousarray(self._short[:, kept])
-        if not kept.any():
-            return np.zeros((self._A.shape[0], 0))
-        # Vectors of small singular values inherit errors along those of large ones, which
-        # orthogonalisation takes out again; in place, by columns as LAPACK wants them.
-        scaled = self._short[:, kept] / np.maximum(self.sizes[kept], 1e-300)
-        vectors = (scaled.T @ self._A.T).T
-        basis, corner = linalg.qr(vectors, mode="economic", overwrite_a=True, check_finite=False)
-        basis *= np.where(np.diag(corner) < 0, -1.0, 1.0)
-        return np.asarray(basis)
-
-
-def _triangle(A: Matrix) -> Matrix:
-    """Return the triangle of the QR decomposition of a tall matrix, a block of rows at a time."""
-    n, m = A.shape
-    rows = max(4 * m, _ENTRIES_PER_COPY // max(m, 1))
-    if n <= 2 * rows:
-        return np.asarray(np.linalg.qr(A, mode="r"))
-    triangle = np.zeros((0, m))
-    for first in range(0, n, rows):
-        block = np.concatenate([triangle, A[first : first + rows]])
-        triangle = np.asarray(np.linalg.qr(block, mode="r"))
-    return triangle
