@@ -138,7 +138,12 @@ class MatrixFactorization(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         if loss.of == "prediction":
             raise ValueError(f"loss={loss!r} has no target; take one of the residual or margin.")
         pairs = _checked_pairs(X)
-        targets, classes = _checked_targets(y, loss, len(pairs))
+        refuse_masked("y", y)
+        if np.shape(y) != (len(pairs),):
+            raise ValueError(
+                f"y must hold one rating for each row of X, {len(pairs)}; got {np.shape(y)}."
+            )
+        signs, offsets = loss.encode(y)
         weight = self.C * check_weight(sample_weight, pairs)
         width = self.rank + self.biased
         of_user, of_item = (
@@ -147,11 +152,9 @@ class MatrixFactorization(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         )
         users, at_user = np.unique(pairs[:, 0], return_inverse=True)
         items, at_item = np.unique(pairs[:, 1], return_inverse=True)
-        shift = 0.0 if classes is not None else best_intercept(loss, targets, weight)
-        if classes is None:
-            targets = targets - shift
+        shift = best_intercept(loss, offsets, weight) if loss.of == "residual" else 0.0
         rng = check_random_state(self.random_state)
-        ratings = _Ratings.of(targets, weight, loss, classes, self.step_tol)
+        ratings = _Ratings(loss, signs, offsets + shift * signs, weight, self.step_tol)
         of_users, of_items = _rows_of_each(at_user, users.size), _rows_of_each(at_item, items.size)
         P = np.zeros((users.size, width))
         Q = np.abs(rng.standard_normal((items.size, P.shape[1]))) / np.sqrt(self.rank)
@@ -183,8 +186,8 @@ class MatrixFactorization(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self.item_bias_ = Q[:, self.rank] if self.biased else np.zeros(items.size)
         self.intercept_ = shift
         self.__dict__.pop("classes_", None)  # of an earlier fit to labels
-        if classes is not None:
-            self.classes_ = classes
+        if loss.of == "margin":
+            self.classes_ = np.unique(y)
         self.history_, self.objective_, self.n_iter_ = history, value, len(history) // 2
         self.n_features_in_ = 2
         return self
@@ -241,15 +244,6 @@ def _checked_pairs(X: ArrayLike) -> NDArray[Any]:
     return pairs
 
 
-def _checked_targets(y: ArrayLike, loss: Loss, n: int) -> tuple[NDArray[Any], NDArray[Any] | None]:
-    """Return numbers, or +1 and -1 with the two labels they stand for."""
-    refuse_masked("y", y)
-    if np.shape(y) != (n,):
-        raise ValueError(f"y must hold one rating for each row of X, {n}; got {np.shape(y)}.")
-    signs, numbers = loss.encode(y)
-    return (numbers, None) if loss.of == "residual" else (signs, np.unique(y))
-
-
 def _found(
     known: NDArray[Any], asked: NDArray[Any], factors: Matrix, bias: Vector
 ) -> tuple[Matrix, Vector]:
@@ -270,23 +264,13 @@ def _rows_of_each(at: Indices, count: int) -> list[Indices]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Ratings:
-    """The loss of the ratings: one of the residual, or one of two of them by label."""
+    """The losses of the ratings, ``loss(sign z + offset)`` for a prediction z (`Loss.encode`)."""
 
-    targets: Vector
+    loss: Loss
+    signs: Vector
+    offsets: Vector
     weight: Vector
-    losses: list[Loss]
-    index: Indices
     tol: float
-
-    @classmethod
-    def of(cls, targets: Vector, weight: Vector, loss: Loss, classes: Any, tol: float) -> _Ratings:
-        """Return ratings; a margin ``y z`` is the residual ``0 - z`` of a loss for each label."""
-        if classes is None:
-            return cls(targets, weight, [loss], np.zeros(targets.size, dtype=np.intp), tol)
-        knots, pieces = loss.curve.knots, loss.curve.pieces()
-        mirrored = PiecewiseLQ(-knots[::-1], pieces[::-1] * np.array([1.0, -1.0, 1.0]))
-        losses: list[Loss] = [PiecewiseLQ.from_curve(loss.curve, "residual"), mirrored]
-        return cls(np.zeros(targets.size), weight, losses, (targets > 0).astype(np.intp), tol)
 
     def minimise(
         self,
@@ -299,12 +283,14 @@ class _Ratings:
     ) -> tuple[float, float]:
         """Set the vectors of one side to their best values; return the objective and its gap."""
         value = gap = 0.0
+        loss = PiecewiseLQ.from_curve(self.loss.curve, "residual")
         for k, rows in enumerate(rows_of_each):
-            factors = other[at_other[rows]]
-            y = self.targets[rows] - factors[:, rank:].sum(axis=1)
+            factors, signs = other[at_other[rows]], self.signs[rows]
+            y = self.offsets[rows] + signs * factors[:, rank:].sum(axis=1)
             factors[:, rank:] = 1.0  # what the own bias is multiplied with
-            terms = (self.losses, Ridge(1.0), constraints, self.weight[rows], False)
-            problem = Problem(factors, y, *terms, loss_index=self.index[rows])
+            # A residual ``y - x'b`` with signs in the rows is any argument of a loss.
+            terms = (loss, Ridge(1.0), constraints, self.weight[rows], False)
+            problem = Problem(-signs[:, None] * factors, y, *terms)
             solution = solve(problem, tol=self.tol)
             mine[k] = solution.coef
             value += solution.objective
