@@ -23,7 +23,7 @@ from rectiline._numbers import frozen_vector
 from rectiline._typing import Vector
 
 from ._pieces import shape_from_pieces, shape_from_units, upper_envelope
-from ._shape import Shape, check, integrated, lowest, merged, vertex
+from ._shape import check, integrated, lowest, vertex, with_minimiser
 from ._units import PLQUnits
 
 
@@ -88,7 +88,7 @@ class PLQCurve(Immutable):
                 f"PLQCurve: knots, values, left, right have {sizes} entries and curvature has "
                 f"{self.curvature.size}; K >= 1 knots need K of each and K + 1 curvatures."
             )
-        check(self._shape)
+        check(self.knots, self.values, self.left, self.right, self.curvature)
 
     @classmethod
     def from_pieces(cls, knots: ArrayLike, pieces: ArrayLike) -> PLQCurve:
@@ -117,15 +117,8 @@ class PLQCurve(Immutable):
 
     def canonical(self) -> PLQCurve:
         """Drop knots where nothing happens and add the minimiser if it lies inside a piece."""
-        knots, values, left, right, curvature = self._shape
-        bottom = vertex(knots, left, right, curvature)
-        if bottom is not None:
-            k, at = bottom
-            here = float(self.value(at))
-            knots, curvature = np.insert(knots, k, at), np.insert(curvature, k, curvature[k])
-            left, right = np.insert(left, k, 0.0), np.insert(right, k, 0.0)
-            values = integrated(knots, left, right, k, here)
-        return PLQCurve(*merged(Shape(knots, values, left, right, curvature)))
+        arrays = with_minimiser(self.knots, self.left, self.right, self.curvature)
+        return PLQCurve(*integrated(*arrays, self.value))
 
     def pieces(self) -> Vector:
         """Return the K + 1 rows (a, b, c) of the pieces written as ``a t^2 + b t + c``."""
@@ -225,10 +218,6 @@ class PLQCurve(Immutable):
         bottom = vertex(self.knots, self.left, self.right, self.curvature)
         at = float(self.knots[self._lowest]) if bottom is None else bottom[1]
         return at, float(self.value(at))
-
-    @property
-    def _shape(self) -> Shape:
-        return Shape(self.knots, self.values, self.left, self.right, self.curvature)
 
     @property
     def _n(self) -> int:

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from rectiline._typing import Vector
 
-from ._shape import Shape, integrated, lowest, merged, vertex
+from ._shape import integrated, with_minimiser
 from ._units import PLQUnits
 
 _EPS = float(np.finfo(np.float64).eps)
@@ -28,48 +28,35 @@ ROUNDING = 64 * _EPS
 INHERITED = 16 * _EPS
 
 
-def shape_from_pieces(knots: ArrayLike, pieces: ArrayLike) -> Shape:
-    """Check K knots and K + 1 rows (a, b, c) and compute the shape of their function."""
-    t, abc = _read(knots, pieces)
-    if t.size == 0:  # one quadratic: any knot will do, the minimiser replaces it
-        t, abc = np.zeros(1), np.vstack([abc, abc])
-    left, right = _slopes(t, abc)
-    bottom = vertex(t, left, right, 2.0 * abc[:, 0])
-    if bottom is not None:
-        k, at = bottom
-        # From the coefficients it is more accurate than from the slopes at the knots.
-        exact = -abc[k, 1] / (2.0 * abc[k, 0])
-        if (k == 0 or t[k - 1] < exact) and (k == t.size or exact < t[k]):
-            at = exact
-        t, abc = np.insert(t, k, at), np.insert(abc, k, abc[k], axis=0)
-        left, right = np.insert(left, k, 0.0), np.insert(right, k, 0.0)
-    curvature = 2.0 * abc[:, 0]
+def shape_from_pieces(knots: ArrayLike, pieces: ArrayLike) -> tuple[Vector, ...]:
+    """Check K knots and K + 1 rows (a, b, c) and compute the arrays of their function."""
+    given, abc = _read(knots, pieces)
+    if given.size == 0:  # one quadratic: any knot will do, the minimiser replaces it
+        given, abc = np.zeros(1), np.vstack([abc, abc])
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        exact = -abc[:, 1] / (2.0 * abc[:, 0])
+    slopes = _slopes(given, abc)
+    t, left, right, curvature = with_minimiser(given, *slopes, 2.0 * abc[:, 0], exact)
     # A joint smoothed above must not leave the piece beside it with a slope it does not reach.
     rise = left[1:] - right[:-1]
     missed = np.abs(rise - curvature[1:-1] * np.diff(t))
     redo = missed > 8 * _EPS * np.maximum(np.abs(left[1:]), np.abs(right[:-1]))
     redo &= curvature[1:-1] > 0
     curvature[1:-1][redo] = np.maximum(rise[redo], 0.0) / np.diff(t)[redo]
-    here = lowest(left, right)
-    side = here + 1 if _terms(abc[here + 1], t[here]) < _terms(abc[here], t[here]) else here
-    value = _at(abc[side], t[here])
-    return merged(Shape(t, integrated(t, left, right, here, value), left, right, curvature))
+
+    def value(at: float) -> Any:
+        """Evaluate the piece at a point, of two that meet there the one with smaller terms."""
+        first, last = np.searchsorted(given, at), np.searchsorted(given, at, side="right")
+        return _at(min(abc[[first, last]], key=lambda piece: float(_terms(piece, at))), at)
+
+    return integrated(t, left, right, curvature, value)
 
 
-def shape_from_units(units: PLQUnits) -> Shape:
-    """Compute the shape of a sum of units."""
+def shape_from_units(units: PLQUnits) -> tuple[Vector, ...]:
+    """Compute the arrays of a sum of units."""
     nodes = units.nodes()
-    left, right = _cleared(nodes.left, nodes.right, nodes.rounding)
-    bottom = vertex(nodes.knots, left, right, nodes.curvature)
-    if bottom is not None:
-        k, at = bottom
-        nodes = units.nodes([at])
-        left, right = _cleared(nodes.left, nodes.right, nodes.rounding)
-        left[k] = right[k] = 0.0
-    here = lowest(left, right)
-    value = float(units.value(nodes.knots[here]))
-    values = integrated(nodes.knots, left, right, here, value)
-    return merged(Shape(nodes.knots, values, left, right, nodes.curvature))
+    slopes = _cleared(nodes.left, nodes.right, nodes.rounding)
+    return integrated(*with_minimiser(nodes.knots, *slopes, nodes.curvature), units.value)
 
 
 def _read(knots: ArrayLike, pieces: ArrayLike) -> tuple[Vector, NDArray[np.float64]]:

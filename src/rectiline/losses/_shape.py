@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -10,16 +11,6 @@ from rectiline._typing import Vector
 
 _EPS = float(np.finfo(np.float64).eps)
 _CONSISTENT = 1e-9  # a slip of the caller is larger than this, rounding is smaller
-
-
-class Shape(NamedTuple):
-    """The arrays of a ``PLQCurve``, not yet checked."""
-
-    knots: Vector
-    values: Vector
-    left: Vector
-    right: Vector
-    curvature: Vector
 
 
 def vertex(
@@ -44,32 +35,49 @@ def lowest(left: Vector, right: Vector) -> int:
     return min(int(np.searchsorted(right, 0.0)), right.size - 1)
 
 
-def integrated(t: Vector, left: Vector, right: Vector, here: int, value: float) -> Vector:
-    """Values at the knots from the slopes and the value at the knot ``here``, outwards."""
+def with_minimiser(
+    knots: Vector, left: Vector, right: Vector, curvature: Vector, exact: Vector | None = None
+) -> tuple[Vector, Vector, Vector, Vector]:
+    """Return the arrays with the minimiser among the knots.
+
+    `exact` holds the minimisers of the pieces where they are better known than by the slopes.
+    """
+    bottom = vertex(knots, left, right, curvature)
+    if bottom is None:
+        return knots, left, right, curvature
+    k, at = bottom
+    if exact is not None:
+        low, high = np.append(-np.inf, knots)[k], np.append(knots, np.inf)[k]
+        at = float(exact[k]) if low < exact[k] < high else at
+    knots, curvature = np.insert(knots, k, at), np.insert(curvature, k, curvature[k])
+    return knots, np.insert(left, k, 0.0), np.insert(right, k, 0.0), curvature
+
+
+def integrated(
+    t: Vector, left: Vector, right: Vector, curvature: Vector, value: Callable[[float], Any]
+) -> tuple[Vector, Vector, Vector, Vector, Vector]:
+    """Return the arrays of a curve: values from slopes and from `value` at the lowest knot.
+
+    Knots where nothing happens are dropped; the minimiser stays, and at least one knot.
+    """
+    here = lowest(left, right)
     steps = np.diff(t) * (0.5 * right[:-1] + 0.5 * left[1:])
-    values = np.full(t.size, value)
+    values = np.full(t.size, float(value(t[here])))
     values[here + 1 :] += np.cumsum(steps[here:])
     values[:here] -= np.cumsum(steps[:here][::-1])[::-1]
-    return values
-
-
-def merged(shape: Shape) -> Shape:
-    """Drop the knots where nothing happens; the minimiser stays, and at least one knot."""
-    knots, values, left, right, curvature = shape
     before, after = curvature[:-1], curvature[1:]
     keep = left != right
     keep |= np.abs(after - before) > 8 * _EPS * np.maximum(np.abs(after), np.abs(before))
     # The lowest knot of a piece that is flat there is a kink anyway; this keeps vertices.
     keep |= (left == 0) & (right == 0) & (before > 0) & (after > 0)
     if not keep.any():
-        keep[lowest(left, right)] = True
+        keep[here] = True
     curvature = np.concatenate([curvature[:1], after[keep]])
-    return Shape(knots[keep], values[keep], left[keep], right[keep], curvature)
+    return t[keep], values[keep], left[keep], right[keep], curvature
 
 
-def check(shape: Shape) -> None:
+def check(t: Vector, values: Vector, left: Vector, right: Vector, curvature: Vector) -> None:
     """Raise ValueError unless the knots increase, the slopes rise and all numbers agree."""
-    t, _, left, right, curvature = shape
     if not (np.diff(t) > 0).all():
         k = int(np.argmin(np.diff(t) > 0))
         raise ValueError(
@@ -85,11 +93,6 @@ def check(shape: Shape) -> None:
             f"PLQCurve is not convex at knots[{k}]={t[k]}: the slope falls from {left[k]} to "
             f"{right[k]}."
         )
-    _check_agreement(shape)
-
-
-def _check_agreement(shape: Shape) -> None:
-    t, values, left, right, curvature = shape
     h, start, stop, curvature = np.diff(t), right[:-1], left[1:], curvature[1:-1]
     scale = np.abs(start) + np.abs(stop) + curvature * (np.abs(t[:-1]) + np.abs(t[1:]))
     wrong = np.abs(stop - start - curvature * h) > _CONSISTENT * scale

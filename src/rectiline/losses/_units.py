@@ -19,7 +19,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rectiline._immutable import Immutable
-from rectiline._lazy import cached_property
 from rectiline._numbers import frozen_vector
 from rectiline._typing import Vector
 
@@ -167,7 +166,7 @@ class PLQUnits(Immutable):
             Duals in [0, 1] and [0, tau], those of a point where phi has the slope.
         """
         slope = np.asarray(slope, dtype=np.float64)
-        nodes = self._nodes
+        nodes = self.nodes()
         # Walking along t, slope and duals move together, linearly between the 2 P node sides:
         # so the duals of a slope are an interpolation, whichever units are on.
         at = np.maximum.accumulate(np.column_stack([nodes.left, nodes.right]).ravel())
@@ -208,14 +207,10 @@ class PLQUnits(Immutable):
             )
         return np.clip(slope, low_end, high_end)
 
-    @cached_property
-    def _nodes(self) -> Nodes:
-        return self.nodes()
-
-    def nodes(self, extra: ArrayLike = ()) -> Nodes:
-        """Describe the sum at its knots, the kinks of its units, and at ``extra`` points."""
+    def nodes(self) -> Nodes:
+        """Describe the sum at its knots, which are the kinks of its units."""
         relu_at, start, stop = self._kinks()
-        rows = np.concatenate([relu_at, start, stop, np.asarray(extra, dtype=np.float64)])
+        rows = np.concatenate([relu_at, start, stop])
         knots = np.unique(rows[np.isfinite(rows)])
         if knots.size == 0:  # a constant
             knots = np.zeros(1)
