@@ -70,7 +70,7 @@ class FitData:
     classes: Any = None
     scale: Any = None  # of the residuals, where a default depends on it
     total: float = 1.0  # weight of all samples, where the objective is a mean
-    sample: RowSample | None = None  # that defaults come from; the solver starts on it, too
+    sample: RowSample | None = None  # of a first look: held, so that the solver finds it again
     split_params: Mapping[str, Any] = field(default_factory=dict)  # what a splitter gets
     joint: Any = None  # what a fit of several quantiles in one problem came to
 

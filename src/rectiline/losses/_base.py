@@ -69,8 +69,8 @@ class Loss(ABC):
 
     @cached_property
     def units(self) -> PLQUnits:
-        """The curve written as a constant plus ReLU and ReHU units in t; equal losses share it."""
-        return _units_of(self)
+        """The curve written as a constant plus ReLU and ReHU units in t."""
+        return decompose(self.curve)
 
     def classes(self, y: ArrayLike) -> NDArray[Any]:
         """Return the two labels in ``y``: the negative one, then the larger, positive one.
@@ -255,9 +255,3 @@ class Loss(ABC):
 def _curve_of(loss: Loss) -> PLQCurve:
     """Return the curve of a loss; making and checking it takes as long as a small solve's start."""
     return loss._make_curve()
-
-
-@lru_cache(maxsize=256)
-def _units_of(loss: Loss) -> PLQUnits:
-    """Return the units of a loss, which take as long."""
-    return decompose(loss.curve)

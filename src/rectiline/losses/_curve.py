@@ -241,7 +241,7 @@ class PLQCurve(Immutable):
 
     @cached_property
     def _lowest(self) -> int:
-        return lowest(self.left, self.right)
+        return lowest(self.right)
 
     @cached_property
     def anchors(self) -> _Anchors:

@@ -30,8 +30,8 @@ def vertex(
     return (k, float(at)) if inside else None
 
 
-def lowest(left: Vector, right: Vector) -> int:
-    """Index of the lowest knot."""
+def lowest(right: Vector) -> int:
+    """Index of the lowest knot, from the slopes on the right of the knots."""
     return min(int(np.searchsorted(right, 0.0)), right.size - 1)
 
 
@@ -60,7 +60,7 @@ def integrated(
 
     Knots where nothing happens are dropped; the minimiser stays, and at least one knot.
     """
-    here = lowest(left, right)
+    here = lowest(right)
     steps = np.diff(t) * (0.5 * right[:-1] + 0.5 * left[1:])
     values = np.full(t.size, float(value(t[here])))
     values[here + 1 :] += np.cumsum(steps[here:])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from dataclasses import dataclass
 
 import numpy as np
@@ -266,25 +267,21 @@ def weights_by_sorting(sizes: Vector, eta: float, budget: float) -> Vector:
     weights = positive.astype(np.float64)
     if np.count_nonzero(positive) <= budget:
         return weights
-    order = np.argsort(-scaled[positive], kind="stable")
-    s = scaled[positive][order]
+    s = scaled[positive]
     starts, ends = eta / s, (1.0 + eta) / s
     kinks = np.sort(np.concatenate([starts, ends]))
-    n_started = np.searchsorted(starts, kinks, side="right")
-    n_full = np.searchsorted(ends, kinks, side="right")
-    # Sums over the tail: what is subtracted is the smaller part, however fast the sizes decay.
-    tail = np.append(np.cumsum(s[::-1])[::-1], 0.0)
-    gamma = n_full + (kinks * (tail[n_full] - tail[n_started]) - eta * (n_started - n_full))
+
+    def gamma(r: float) -> float:
+        return float(np.clip(r * s - eta, 0.0, 1.0).sum())
+
     # The first kink at which the budget is used up; on the piece before it Gamma rises.
-    last = int(np.argmax(gamma >= budget * (1.0 - _ROUNDING)))
+    last = bisect_left(kinks.tolist(), budget * (1.0 - _ROUNDING), key=gamma)
     low, high = kinks[last - 1], kinks[last]
     # The one linear equation of that piece, on which `middle` is neither 0 nor 1.
     full, middle = ends <= low, (starts <= low) & (ends >= high)
-    sorted_weights, count = full.astype(np.float64), int(middle.sum())
+    found, count = full.astype(np.float64), int(middle.sum())
     if count:
         r = (budget - int(full.sum()) + eta * count) / float(s[middle].sum())
-        sorted_weights[middle] = np.clip(r * s[middle] - eta, 0.0, 1.0)
-    found = np.empty_like(s)
-    found[order] = sorted_weights
+        found[middle] = np.clip(r * s[middle] - eta, 0.0, 1.0)
     weights[positive] = found
     return weights
