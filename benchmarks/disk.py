@@ -7,11 +7,12 @@
 
 Writes float32 rows as Parquet into a folder that is removed at the end; with `--data` it stays, so
 that the steps can be run one by one. Numbers are written without compression and dictionaries,
-which is as fast to decode as copying memory, or (``--encoding default``) as pyarrow writes them. Before each measurement the files are dropped from the page
-cache where the system allows it; with `--warm` they are not, so that the disk is left out. Memory
-is the most that the process holds beyond the page cache (RssAnon on Linux). The step `pool` decodes
-and fits on the same worker processes, each with one thread; its memory is that of the process which
-drives them, and the share of decoding is the time of reading twice over that of the fit.
+which is as fast to decode as copying memory, or (`--encoding default`) as pyarrow writes them.
+Before each measurement the files are dropped from the page cache where the system allows it; with
+`--warm` they are not, so that the disk is left out. Memory is the most that the process holds
+beyond the page cache (RssAnon on Linux). The step `pool` decodes and fits on the same worker
+processes, each with one thread; its memory is that of the process which drives them, and the share
+of decoding is the time of reading twice over that of the fit.
 """
 
 from __future__ import annotations
