@@ -31,7 +31,7 @@ class Stream:
         return rl.Problem(rows, loss=rl.losses.Pinball(quantile))
 
 
-def test_a_warm_start_that_holds_takes_one_pass_and_another_none_more():
+def test_a_warm_start_that_holds_takes_one_pass_and_another_one_more():
     stream = Stream()
     cold = rl.solve(stream.problem())
     assert stream.opened == 3 and cold.passes == 2  # the sample is drawn by reading all rows
@@ -40,7 +40,7 @@ def test_a_warm_start_that_holds_takes_one_pass_and_another_none_more():
     np.testing.assert_array_equal(warm.coef, cold.coef)
     assert warm.certificate.relative_gap == pytest.approx(cold.certificate.relative_gap, rel=0.5)
     other = rl.solve(stream.problem(0.52), warm_start=cold)
-    assert stream.opened == 3 and other.status == "solved"  # the first pass has drawn the sample
+    assert stream.opened == 4 and other.status == "solved"
     assert other.certificate.holds(1e-6)
     short = Stream(8000)
     assert rl.solve(short.problem(), warm_start=cold).status == "solved"

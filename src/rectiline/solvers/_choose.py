@@ -2,8 +2,7 @@
 
 The rules are one table, asked from the top. Later stages only run when earlier ones give up, and
 start from the best pair found so far. `benchmarks.regret` measures all of them together; next to a
-rule stands what it was measured on. Two looks come before: at zero coefficients, and at the number
-of rows (`_row_plan.py`).
+rule stands what it was measured on. A look at zero coefficients comes before.
 """
 
 from __future__ import annotations
@@ -24,6 +23,7 @@ from rectiline.solvers.generation import Generation
 from rectiline.solvers.interior import Interior
 from rectiline.solvers.newton import Newton, ReducedNewton
 from rectiline.solvers.rehline import Rehline
+from rectiline.solvers.rows.solver import RowsTrial
 from rectiline.solvers.smoothed import Smoothed
 
 _SWEEPS_OF_LAST_STAGE = 300.0  # over all rows, after all other solvers have failed
@@ -41,6 +41,7 @@ _SOLVERS: dict[str, Solver] = {
     "interior": Interior(digits=16),
     "interior-32": _MOST_DIGITS,
     "newton": Newton(),
+    "passes": RowsTrial(),
     "reduced_newton": ReducedNewton(),
     "rehline": Rehline(),
     "smoothed": Smoothed(hands_over=True),
@@ -101,6 +102,12 @@ def _has_few_unknowns(f: Facts) -> bool:
     return f.n <= 3000 and shared > 0.1 and f.has_large_basis
 
 
+def _can_skip_rows(f: Facts) -> bool:
+    """Whether there are so many rows for each column that `passes` is tried first."""
+    is_plain = not (f.warm or f.is_coupled or f.has_rows or f.is_sparse)
+    return is_plain and RowPlan(f.n, f.d).is_first_choice
+
+
 def _wants_columns(f: Facts) -> bool:
     """Whether generating columns may save time, without a neighbouring solution."""
     return f.has_prices and f.d >= 200 and not f.warm
@@ -130,6 +137,12 @@ def _has_free_columns(f: Facts) -> bool:
 
 
 RULES = (
+    # Many rows. Measured by passes.
+    Rule(
+        _can_skip_rows,
+        "passes newton interior interior-32 rehline",
+        "many rows for each column, few of them near a knot",
+    ),
     # Slope and groups. Measured by regret.
     Rule(
         lambda f: f.is_coupled and (f.warm or _may_leave_few_clusters(f)),
@@ -345,16 +358,6 @@ def remaining(plan: list[Stage]) -> list[Stage]:
     return [_after_others(one, is_cold=True) for one in left] + [
         Stage(stage.method, again.format(stage.method.name), is_cold=True) for stage in plan[1:]
     ]
-
-
-def prefers_passes(problem: Problem) -> bool:
-    """Whether there are so many rows for each column that `passes` is tried first."""
-    return (
-        RowPlan(problem.n_samples, problem.n_features).is_first_choice
-        and problem.is_separable
-        and not problem.has_constraint_rows
-        and not problem.design.is_sparse
-    )
 
 
 def zero_may_be_optimal(problem: Problem) -> bool:

@@ -25,13 +25,7 @@ from rectiline.problems.forms import CompositeForm
 from rectiline.problems.proofs import balancing_products
 from rectiline.solvers._arguments import SOLVERS, check_name, checked_limits, solver_kind
 from rectiline.solvers._base import Callback, Pair, RunLimits, Session, Stage
-from rectiline.solvers._choose import (
-    choose,
-    followers,
-    prefers_passes,
-    remaining,
-    zero_may_be_optimal,
-)
+from rectiline.solvers._choose import choose, followers, remaining, zero_may_be_optimal
 from rectiline.solvers._family import check_takes_rows, solve_together
 from rectiline.solvers._polish import POLISH_STAGE, polish_answer
 from rectiline.solvers._run import Run
@@ -39,13 +33,11 @@ from rectiline.solvers._show import showing
 from rectiline.solvers._solution import Solution, answer_of, note_answers
 from rectiline.solvers._status import Status, warn_about
 from rectiline.solvers._threads import limited_threads
-from rectiline.solvers.rows.solver import RowsTrial
 
 _BALANCING_PASSES = 6  # over the free columns in one certificate
 _LOOSEST_TOLERANCE = 0.5  # every solved pair meets it
 _BALANCED_SHARE = 0.5  # of the range of a multiplier: what free columns may be off balance
 _GAP_WORTH_A_PROOF = 2.0  # times the tolerance: estimated gap of a warm start
-_PASSES = Stage(RowsTrial(), "passes: many rows for each column, few of them near a knot")
 
 
 def solve(
@@ -189,8 +181,6 @@ def _run(
     author: str = "warm start",
 ) -> tuple[Run, Status, InfeasibilityCertificate | None]:
     """Run the stages; return the run, how it ended, and the proof if there is no feasible point."""
-    given = warm is not None, session is not None, limits.max_iter is not None, bool(options)
-    passes_first = solver == "auto" and not any(given) and prefers_passes(problem)
     named: list[Stage] = []
     is_timed = limits.time_limit is not None or time_left() < math.inf
     run = Run(problem, limits, callback, outer, _certificate_seconds(problem) if is_timed else 0.0)
@@ -206,18 +196,13 @@ def _run(
         return run, Status.INFEASIBLE, proof
 
     def work() -> Status:
-        if passes_first:
-            tried = run.run_stages([_PASSES], limits.tol)
-            if tried not in (Status.STALLED, Status.ITERATION_LIMIT):
-                return tried
         if warm is not None and _start_holds(run, warm, author, session):
             return Status.SOLVED
         plan = named or choose(problem, warm is not None, limits.tol)
         hot = None if session is None else session.take(plan[0].method, problem)
-        is_new = warm is None and hot is None and run.best.pair is None
-        if is_new and not named and _zero_holds(run, plan[0].method.name):
+        if warm is None and hot is None and not named and _zero_holds(run, plan[0].method.name):
             return Status.SOLVED
-        status = run.run_stages(plan, limits.tol, state=hot, after_others=passes_first)
+        status = run.run_stages(plan, limits.tol, state=hot)
         if status is not Status.SOLVED:
             run.best.keep_start()
         if not named and status in (Status.STALLED, Status.ITERATION_LIMIT):

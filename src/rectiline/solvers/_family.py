@@ -18,7 +18,7 @@ from rectiline.solvers._run import Run
 from rectiline.solvers._solution import Solution, answer_of, note_answers
 from rectiline.solvers._status import Status, warn_about
 from rectiline.solvers.rows._resume import Checkpoint, evaluated_answers
-from rectiline.solvers.rows.solver import EvaluatedInPasses, RowGroup, Rows
+from rectiline.solvers.rows.solver import RowGroup, RowMember, Rows
 
 
 def check_takes_rows(solver: str, options: Mapping[str, Any]) -> None:
@@ -118,14 +118,13 @@ def solve_together(
     checkpoint: str | os.PathLike[str] | None = None,
 ) -> list[Solution]:
     """Return the solutions; all runs go on in turn, a burst each, and share their passes."""
-    seen = [one if one.is_in_memory else EvaluatedInPasses(one) for one in problems]
-    proofs = [one.terms.region.contradiction for one in seen]
+    members = [RowMember(one) for one in problems]
+    seen = [one.problem if one.problem.is_in_memory else one for one in members]
+    proofs = [one.terms.region.contradiction for one in problems]
     runs = [Run(one, limits, told) for one, told in zip(seen, callbacks, strict=True)]
     feasible = [k for k, proof in enumerate(proofs) if proof is None]
     ended = [Status.INFEASIBLE] * len(runs)
-    passes, _held = 0, None
-    if len(warm) == len(runs):
-        passes, _held = _answers_that_hold(problems, warm, runs, limits)
+    passes = _evaluated(problems, warm, runs, limits.tol) if len(warm) == len(runs) else 0
     left = [k for k in feasible if runs[k].best.pair is None or not runs[k].verdict(limits.tol)]
     for k in set(feasible) - set(left):
         ended[k] = Status.SOLVED
@@ -133,7 +132,7 @@ def solve_together(
     if checkpoint is not None and left and not problems[0].is_in_memory:
         some = [problems[k] for k in left]
         file = Checkpoint(checkpoint, some, limits.tol, limits.seed)
-    group = RowGroup([seen[k] for k in left], passes, file)
+    group = RowGroup([members[k] for k in left], passes, file)
     courses = {k: _course(runs[k], group) for k in left}
     try:
         while courses:
@@ -148,9 +147,9 @@ def solve_together(
                 for run in runs:
                     run.clock.stop()
     except KeyboardInterrupt as stop:
-        for run, one in zip(runs, seen, strict=True):
-            if run.best.pair is None and isinstance(one, EvaluatedInPasses):
-                run.best.keep(*one.zero_pair(), "passes")
+        for run in runs:
+            if run.best.pair is None and isinstance(run.problem, RowMember):
+                run.best.keep(*run.problem.zero_pair(), "passes")
         note_answers(stop, runs)
         raise
     if file is not None and all(status is Status.SOLVED for status in ended):
@@ -162,18 +161,15 @@ def solve_together(
     return [answer_of(*parts) for parts in zip(runs, ended, proofs, strict=True)]
 
 
-def _answers_that_hold(
-    problems: Sequence[Problem], warm: Sequence[Any], runs: Sequence[Run], limits: RunLimits
-) -> tuple[int, Any]:
-    """Evaluate earlier answers in one pass, and hand them to the runs, if they fit.
-
-    Returns the number of passes, and what is to be held until there are answers.
-    """
+def _evaluated(
+    problems: Sequence[Problem], warm: Sequence[Any], runs: Sequence[Run], tol: float
+) -> int:
+    """Hand earlier answers, if they fit, to the runs; return the number of passes, 0 or 1."""
     try:
         with asked_at_checkpoints(runs[0]):
-            proofs, sample = evaluated_answers(problems, warm, limits.tol, limits.seed)
+            proofs = evaluated_answers(problems, warm, tol)
     except OutOfTime:
-        return 0, None
+        return 0
     for run, one, (certificate, dual) in zip(runs, warm, proofs, strict=False):
         run.problem.note(one.coef, certificate)
         run.problem.fallback = (one.coef, one.intercept)
@@ -182,7 +178,7 @@ def _answers_that_hold(
         counts = {"passes": 1, "rows_kept": dual.rows.size}
         run.tried, run.counted = ["passes"], counts.copy
         run.report("warm start")
-    return min(len(proofs), 1), sample
+    return min(len(proofs), 1)
 
 
 def _course(run: Run, group: RowGroup) -> Generator[None, None, Status]:

@@ -331,36 +331,21 @@ def _joined(parts: Sequence[NearRows]) -> NearRows:
     return NearRows(rows, X, Samples.joined([part.samples for part in some]))
 
 
-def _run_both(block: Block, work: tuple[PassState, Any, Any]) -> tuple[Any, Any]:
-    state, function, its_state = work
-    return run_block(block, state), function(block, its_state)
-
-
 def run_pass(
     rows: RowBlocks,
     state: PassState,
     progress: Callable[[int], None] | None = None,
-    also: tuple[Callable[[Block, Any], Any], Any, Callable[[Any], None]] | None = None,
 ) -> list[Totals] | None:
     """Run one pass over all rows; None if the time was up.
 
-    Parameters
-    ----------
-    progress : callable, optional
-        Called with the number of rows done after each block.
-    also : tuple of function, state and callable, optional
-        What else to do with each block: the callable is handed ``function(block, state)``.
+    `progress` is called with the number of rows done after each block.
     """
     done = 0
     totals = [
         Totals(rows.n_features, None if state.copies else (rows, query.samples))
         for query in state.queries
     ]
-    work: Any = (run_block, state) if also is None else (_run_both, (state, *also[:2]))
-    for answers in rows.map_blocks(*work):
-        if also is not None:
-            answers, more = answers
-            also[2](more)
+    for answers in rows.map_blocks(run_block, state):
         if answers is None:
             return None
         for total, answer in zip(totals, answers, strict=True):

@@ -74,12 +74,11 @@ def prove_blocks(problem: Problem, coef: ArrayLike, intercept: float, dual: Any)
 
 
 def prove_answers(
-    answers: Sequence[tuple[Problem, Vector, float, SplitDual]], tol: float = 0.0, also: Any = None
+    answers: Sequence[tuple[Problem, Vector, float, SplitDual]], tol: float = 0.0
 ) -> list[Proof[SplitDual]]:
     """Return proofs of pairs of problems on the same rows, with one pass over the rows.
 
-    `tol` and `also` are as for `evaluate` and `run_pass`. There is no proof if a pair lists rows
-    that there are not.
+    `tol` is as for `evaluate`. There is no proof if a pair lists rows that there are not.
     """
     queries = tuple(
         Query(
@@ -94,7 +93,7 @@ def prove_answers(
         for problem, coef, intercept, dual in answers
     )
     first = answers[0][0]
-    found = run_pass(first.blocks, PassState(queries, first.fit_intercept), also=also)
+    found = run_pass(first.blocks, PassState(queries, first.fit_intercept))
     assert found is not None  # there was no limit
     proofs = []
     for (problem, coef, intercept, dual), totals in zip(answers, found, strict=True):

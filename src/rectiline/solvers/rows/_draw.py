@@ -161,18 +161,9 @@ def sample_all(
             raise
         with asked_at_checkpoints(None):
             raise SampleCutShort(drawing.finish()) from stop
-    return drawing.finish_and_hold()
-
-
-def drawing_for_later(problem: Any, seed: int) -> Drawing | None:
-    """Return a sample to be drawn in a pass, if a solver would read all rows for it otherwise."""
-    blocks, labels = problem.blocks, problem.source.classes[0]
-    has_quick_rows = type(blocks).quick_rows is not RowBlocks.quick_rows
-    is_quick = has_quick_rows and blocks.known_n_rows is not None and not labels
-    if blocks.has_random_access or is_quick:
-        return None
-    size = RowPlan(blocks.known_n_rows, blocks.n_features).sampled_rows
-    return Drawing(blocks, size, seed, labels)
+    sample = drawing.finish()
+    _HELD[blocks] = ((seed, tuple(labels)), ref(sample))
+    return sample
 
 
 def _quick_sample(blocks: RowBlocks, size: int, labels: Sequence[Any]) -> RowSample | None:
@@ -251,7 +242,7 @@ class Drawing:
         each = size if n is not None and size >= n else size // max(len(labels), 1)
         self.state = _DrawState(seed, max(each, 1), tuple(labels), n)
         self.n_read = 0
-        self._blocks, self._d = blocks, blocks.n_features
+        self._d = blocks.n_features
         self._classes: list[list[_Drawn]] = [[] for _ in labels or (None,)]
 
     def add(self, drawn: list[_Drawn]) -> None:
@@ -274,12 +265,6 @@ class Drawing:
             each = np.maximum(one.sample.stands_for, 1.0 / share)
             chosen.append(replace(one.sample, stands_for=each * (one.count / each.sum())))
         return self._joined(chosen)
-
-    def finish_and_hold(self) -> RowSample:
-        """Return the sample of all rows; a solver starts on it while it is held."""
-        sample = self.finish()
-        _HELD[self._blocks] = ((self.state.seed, self.state.labels), ref(sample))
-        return sample
 
     def _smallest(self, parts: list[_Drawn]) -> _Drawn:
         """Return the rows with the smallest keys of several draws."""

@@ -14,28 +14,24 @@ import numpy as np
 from rectiline.problems import Problem
 from rectiline.problems.blocks import SplitDual, Totals, prove_answers
 from rectiline.problems.proofs import Proof
-from rectiline.solvers.rows._draw import RowSample, draw_block, drawing_for_later
+from rectiline.solvers.rows._draw import RowSample
 
 _FORMAT = 3
 
 
 def evaluated_answers(
-    problems: Sequence[Problem], answers: Sequence[Any], tol: float, seed: int
-) -> tuple[list[Proof[SplitDual]], RowSample | None]:
-    """Evaluate earlier answers on all rows, in one pass that draws a sample if it is needed later.
+    problems: Sequence[Problem], answers: Sequence[Any], tol: float
+) -> list[Proof[SplitDual]]:
+    """Evaluate earlier answers on all rows, in one pass.
 
-    None of them is evaluated if one does not fit: a pass is worth it for all or none. The sample is
-    to be held.
+    None of them is evaluated if one does not fit: a pass is worth it for all or none.
     """
     pairs = list(zip(problems, answers, strict=True))
     if not pairs or not all(_fits(*pair) for pair in pairs):
-        return [], None
-    drawing = drawing_for_later(problems[0], seed)
-    also = None if drawing is None else (draw_block, drawing.state, drawing.add)
-    proofs = prove_answers(
-        [(one, answer.coef, answer.intercept, answer.dual) for one, answer in pairs], tol, also
+        return []
+    return prove_answers(
+        [(one, answer.coef, answer.intercept, answer.dual) for one, answer in pairs], tol
     )
-    return proofs, None if drawing is None else drawing.finish_and_hold()
 
 
 def _fits(problem: Problem, answer: Any) -> bool:

@@ -18,7 +18,7 @@ is handed what the pass has proved (`RowMember.prove`) instead of proving it aga
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar, cast
 
 import numpy as np
@@ -28,7 +28,7 @@ from rectiline._typing import Vector
 from rectiline.problems import Certificate, Problem
 from rectiline.problems.blocks import PassState, Query, SplitDual, Totals, run_pass
 from rectiline.rows import TensorRows
-from rectiline.solvers._base import Budget, Pair, Step
+from rectiline.solvers._base import Budget, Declined, Pair, Step
 from rectiline.solvers._best import NOTHING
 from rectiline.solvers._show import ReportingCallback
 from rectiline.solvers.rows._draw import SampleCutShort, sample_all
@@ -38,51 +38,41 @@ from rectiline.solvers.rows._row_run import RowRun
 from rectiline.solvers.rows._start import rough_answers, start_runs
 
 
-class EvaluatedInPasses:
-    """A problem on blocks as the driver sees it: only passes of a solver prove anything.
+class RowMember:
+    """One problem of a group: the form that the driver applies, and the state that it moves.
+
+    On blocks the driver sees this in place of the problem: only passes prove anything.
 
     Attributes
     ----------
     fallback : tuple
         Coefficients and intercept if time runs out before anything has been evaluated.
+    group : RowGroup
+        The problems that share their passes with it.
+    place : int
+        Its place among them.
+    step : Step or None
+        What the last round has done for it, until the driver hears of it.
+    seed : int
+        Of the sample.
     """
 
     is_constrained = False  # answers are moved into the constraints before they are evaluated
+    group: RowGroup
+    place: int
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
         self.terms, self.n_features = problem.terms, problem.n_features
         self.fallback: tuple[Vector, float] = (np.zeros(problem.n_features), 0.0)
+        self.step: Step | None = None
+        self.seed = 0
         self._proved: list[tuple[Vector, Certificate]] = []
 
-    def zero_pair(self) -> tuple[Vector, float, Any]:
-        """Return what to fall back on, about which nothing is known."""
-        return (*self.fallback, SplitDual(*self.fallback))
-
-    def note(self, coef: Vector, certificate: Certificate) -> None:
-        """Take what a pass has proved about coefficients."""
-        self._proved.append((coef, certificate))
-
-    def prove(
-        self, coef: Vector, intercept: float, dual: Any, tol: float | None = None
-    ) -> tuple[Certificate, Any]:
-        """Return what passes have proved about coefficients; anything else would take a pass."""
-        known = [proof for evaluated, proof in self._proved if evaluated is coef]
-        return known[-1] if known else NOTHING, dual
-
-
-@dataclass(frozen=True, eq=False)
-class RowMember:
-    """One problem of a group: the form that the driver applies, and the state that it moves."""
-
-    group: RowGroup
-    place: int
-    seed: int = 0
-
     @classmethod
-    def apply(cls, problem: Problem | EvaluatedInPasses) -> RowMember:
+    def apply(cls, problem: Problem) -> RowMember:
         """Return a problem that shares its rows with no other."""
-        return cls(RowGroup([problem]), 0)
+        return RowGroup([cls(problem)]).members[0]
 
     @property
     def run(self) -> RowRun | None:
@@ -100,20 +90,28 @@ class RowMember:
     def invert(self, run: RowRun | None) -> Pair:
         """Return the evaluated candidate, or what to fall back on before there is one."""
         if run is None or run.evaluated is None:
-            return cast(Pair, self.group.seen[self.place].zero_pair())
+            return Pair(*self.zero_pair())
+        self.note(run.evaluated.coef, run.evaluated.certificate)
         return Pair(*run.evaluated[:3])
+
+    def zero_pair(self) -> tuple[Vector, float, Any]:
+        """Return what to fall back on, about which nothing is known."""
+        if self.problem.is_in_memory:
+            return self.problem.zero_pair()
+        return (*self.fallback, SplitDual(*self.fallback))
+
+    def note(self, coef: Vector, certificate: Certificate) -> None:
+        """Take what a pass has proved about coefficients."""
+        self._proved.append((coef, certificate))
 
     def prove(
         self, coef: Vector, intercept: float, dual: Any, tol: float | None = None
     ) -> tuple[Certificate, Any]:
-        """Return what the last pass has proved about the pair of `invert`."""
-        seen, run = self.group.seen[self.place], self.run
-        if run is None or run.evaluated is None:
-            return cast(tuple[Certificate, Any], seen.prove(coef, intercept, dual, tol))
-        certificate = run.evaluated.certificate
-        if isinstance(seen, EvaluatedInPasses):
-            seen.note(coef, certificate)
-        return certificate, dual
+        """Return what passes have proved about coefficients; on blocks nothing else is known."""
+        known = [proof for evaluated, proof in self._proved if evaluated is coef]
+        if not known and self.problem.is_in_memory:
+            return self.problem.prove(coef, intercept, dual, tol)
+        return known[-1] if known else NOTHING, dual
 
 
 class RowGroup:
@@ -121,7 +119,7 @@ class RowGroup:
 
     Parameters
     ----------
-    seen : sequence of Problem or EvaluatedInPasses
+    members : sequence of RowMember
     passes : int
         Passes that were made before.
     checkpoint : Checkpoint or None
@@ -137,32 +135,32 @@ class RowGroup:
 
     def __init__(
         self,
-        seen: Sequence[Problem | EvaluatedInPasses],
+        members: Sequence[RowMember],
         passes: int = 0,
         checkpoint: Checkpoint | None = None,
     ) -> None:
-        self.seen = list(seen)
-        self.passes, self._checkpoint = passes, checkpoint
+        self.members, self.passes, self._checkpoint = list(members), passes, checkpoint
         self.runs: list[RowRun] = []
-        self._problems = [one if isinstance(one, Problem) else one.problem for one in seen]
-        self._steps: list[Step | None] = [None] * len(self.seen)
+        for place, one in enumerate(self.members):
+            one.group, one.place = self, place
+        self._problems = [one.problem for one in self.members]
         self._is_broken = False  # whether time ran out in the middle of a round
 
     def apply(self, problem: Any) -> RowMember:
         """Return the member of the group that the driver sees as `problem`."""
-        return RowMember(self, next(k for k, one in enumerate(self.seen) if one is problem))
+        return next(one for one in self.members if problem is one or problem is one.problem)
 
-    def advance(self, place: int, budget: Budget, seed: int, declines: bool) -> Step:
+    def advance(self, member: RowMember, budget: Budget, declines: bool) -> Step:
         """Move one problem; the first that asks makes a round for all that go on."""
-        if self._steps[place] is None and self.runs and self.runs[place].is_done:
+        if member.step is None and member.run is not None and member.run.is_done:
             return Step(0, False, exhausted=True)
-        if self._steps[place] is None:
+        if member.step is None:
             if self._is_broken:
                 raise OutOfTime
             self._is_broken = True
-            self._round(budget, seed, declines)
+            self._round(budget, member.seed, declines)
             self._is_broken = False
-        step, self._steps[place] = self._steps[place], None
+        step, member.step = member.step, None
         assert step is not None
         return step
 
@@ -171,6 +169,8 @@ class RowGroup:
         before = self.passes
         known = None if self.runs or self._checkpoint is None else self._checkpoint.load()
         if not self.runs:
+            if declines and budget.iterations < Rows.first_burst:
+                raise Declined
             tell, drawn = self._listener(budget, 0), None if known is None else known[0]
             tol = budget.relative_gap
             try:
@@ -189,14 +189,14 @@ class RowGroup:
             queries = [run.query() for run in active]
             for run, totals in zip(active, self._pass(queries, budget), strict=True):
                 run.take(totals)
-        step = Step(self.passes - before, False)
-        self._steps = [step if run in active else None for run in self.runs]
+        for member in self.members:
+            if self.runs[member.place] in active:
+                member.step = Step(self.passes - before, False)
 
     def _fall_back_on(self, answers: Sequence[tuple[Vector, float]]) -> None:
         """Note answers on a sample, in case that time runs out before others are evaluated."""
-        for one, answer in zip(self.seen, answers, strict=True):
-            if isinstance(one, EvaluatedInPasses):
-                one.fallback = answer
+        for one, answer in zip(self.members, answers, strict=True):
+            one.fallback = answer
 
     def _split(
         self, budget: Budget, seed: int, declines: bool, found: list[Totals] | None
@@ -274,11 +274,12 @@ class Rows:
 
     def start(self, form: RowMember, warm: None, seed: int) -> RowMember:
         """Return the state before anything is known; the sample is drawn by the first burst."""
-        return replace(form, seed=seed)
+        form.seed = seed
+        return form
 
     def advance(self, state: RowMember, budget: Budget) -> Step:
         """Make one round."""
-        return state.group.advance(state.place, budget, state.seed, self.declines)
+        return state.group.advance(state, budget, self.declines)
 
     def point(self, state: RowMember) -> RowRun | None:
         """Return the evaluated candidate; None before there is a sample."""
