@@ -12,6 +12,4 @@ SECONDS_PER_ROW_CERTIFIED = 1e-7
 SECONDS_PER_ENTRY_COPIED = 1e-8  # rows picked from anywhere in X, into new memory
 SECONDS_PER_SPARSE_ENTRY_COPIED = 1e-7
 SECONDS_PER_ENTRY_TURNED = 5e-8  # a working set that is copied, scaled and transposed
-SECONDS_PER_ENTRY_SWEPT = 1.5e-9  # a sweep of dual coordinate ascent
-SECONDS_PER_ROW_SWEPT = 3e-8
 SECONDS_PER_ROW_LISTED = 1e-6  # the units of a row, listed with NumPy

@@ -50,7 +50,6 @@ _SOLVERS: dict[str, Solver] = {
 _TRIES: dict[str, Callable[[Facts], Solver]] = {
     "generation-try": lambda f: Generation(patience=f.products_for_a_try),
     "rehline-try": lambda f: Rehline(patience=f.sweeps_for_a_try),
-    "rehline-longer-try": lambda f: Rehline(patience=f.sweeps_of_interior),
 }
 
 
@@ -271,7 +270,7 @@ RULES = (
     ),
     Rule(
         lambda f: f.d > f.n and f.d >= 250 and not f.has_prices,
-        "rehline-longer-try interior newton rehline",
+        "rehline-try interior newton rehline",
         "a try, as the penalty may be strong",
     ),
     # Anything else. Measured on rehline, foundation, small, regret.

@@ -29,6 +29,7 @@ from rectiline.solvers._choose import choose, followers, remaining, zero_may_be_
 from rectiline.solvers._family import check_takes_rows, solve_together
 from rectiline.solvers._polish import POLISH_STAGE, polish_answer
 from rectiline.solvers._run import Run
+from rectiline.solvers._screening import evaluated
 from rectiline.solvers._show import showing
 from rectiline.solvers._solution import Solution, answer_of, note_answers
 from rectiline.solvers._status import Status, warn_about
@@ -207,11 +208,11 @@ def _run(
             run.best.keep_start()
         if not named and status in (Status.STALLED, Status.ITERATION_LIMIT):
             others = [POLISH_STAGE, *remaining(plan), POLISH_STAGE]
-            again = run.run_stages(others, limits.tol, after_others=True)
+            again = run.run_stages(others, limits.tol)
             status = again if again is not Status.STALLED else status
         status = run.limited(status)
-        if session is not None and run.last is not None:
-            session.keep(*run.last)
+        if session is not None and run.moving is not None and not run.ran_out:
+            session.keep(*run.moving[1:])
         return status
 
     def polished() -> Status:
@@ -259,23 +260,18 @@ def _start_holds(run: Run, warm: Pair, author: str, session: Session | None) -> 
 
 @np.errstate(all="ignore")  # what overflows is not finite, and never good enough
 def _may_hold(problem: Problem, pair: Pair, tol: float) -> bool:
-    """Whether a pair is good enough by an estimate, which takes two products with X."""
-    design, most = problem.design, _GAP_WORTH_A_PROOF * tol
-    z = design.dot(pair.coef) + pair.intercept
-    loss, gap = problem.rows.sums(z, pair.dual.sample)
-    if gap > most * abs(loss + problem.terms.penalty_value(pair.coef)):
-        return False
+    """Whether a pair is good enough by an estimate, which takes one pass over X."""
     form = CompositeForm.apply(problem)
-    point, free = form.point_of(*pair), form.free_columns
-    q = form.rows_part(point.constraint) - design.tdot(point.sample)
+    point, z, q = evaluated(form, form.point_of(*pair))
+    free = form.free_columns
     if free.size:  # samples on knots are to balance these columns; each may have little room left
         low, high = problem.dual_boxes
-        off = np.abs(q[free]) * math.sqrt(z.size) / design.norm_bounds.columns[free]
+        off = np.abs(q[free]) * math.sqrt(z.size) / form.design.norm_bounds.columns[free]
         most_off = max(float(off.max()), problem.fit_intercept * abs(float(point.sample.sum())))
         if most_off > _BALANCED_SHARE * float(np.mean(high - low)):
             return False
     primal, gap = form.gap(point, z, q)
-    return gap <= most * abs(primal)
+    return gap <= _GAP_WORTH_A_PROOF * tol * abs(primal)
 
 
 def _zero_holds(run: Run, author: str) -> bool:

@@ -121,7 +121,7 @@ def polish_answer(run: Run, plan: Callable[[], Sequence[Stage]]) -> None:
     twice give equal models.
     """
     problem: Problem = run.problem
-    run.run_stages([POLISH_STAGE], _POLISHED_GAP, after_others=True)
+    run.run_stages([POLISH_STAGE], _POLISHED_GAP)
     small = (
         problem.design.n_stored <= _MOST_ENTRIES_TO_SOLVE_ON
         and problem.n_features <= _MOST_COLUMNS_TO_SOLVE_ON
@@ -129,7 +129,7 @@ def polish_answer(run: Run, plan: Callable[[], Sequence[Stage]]) -> None:
     if small and problem.is_separable and run.verdict(_EXACT_GAP) is None:
         run.run_stages(plan(), _EXACT_GAP, _MOST_STEPS_TO_SOLVE_ON)
         if run.verdict(_POLISHED_GAP) is None:
-            run.run_stages([POLISH_STAGE], _POLISHED_GAP, after_others=True)
+            run.run_stages([POLISH_STAGE], _POLISHED_GAP)
     if run.clock.left() > 0.0:
         _centre_intercept(run)
 

@@ -31,16 +31,12 @@ from rectiline.solvers._status import Status
 _LONGEST_BURST = 320
 _USELESS_GAP = 0.9  # no solver starts from a pair with a larger relative gap
 _TIGHTENING_FACTOR = 0.3  # on a target that was reached but not certified
-_MOST_UNCERTIFIED_ANSWERS = 8  # of one solver, before the next one takes over
+_MOST_UNCERTIFIED_ANSWERS = 8  # of one solver, which ends then
 # Share of a time limit that is reserved for a first certificate at most.
 _CERTIFICATE_TIME_SHARE = 0.5
 _OVERRUN_SHARE, _OVERRUN_SECONDS = 0.1, 0.1  # by which a first proof may exceed a time limit
 _MOST_IDLE_BURSTS = 3  # bursts without an iteration that end a stage
 _FINAL = (Status.SOLVED, Status.STOPPED, Status.TIME_LIMIT, Status.PRECISION_LIMIT)
-
-
-def _learn_nothing(state: Any, certificate: Certificate) -> None:
-    """Stand in for the method that solvers may leave out."""
 
 
 def _end_of(bursts: Generator[None, None, Status]) -> Status:
@@ -72,9 +68,8 @@ class Run:
         self.tried: list[str] = []
         self.direction: Any = None  # along which the objective falls without end
         self._looked_for_fall = False
-        self._ran_out = False  # whether a solver could not be prepared in the time left
-        self.last: tuple[Any, Any] | None = None  # the solver that ran last, and its state
-        self._moving: tuple[Any, Any, Any] | None = None  # form, solver and state at work
+        self.ran_out = False  # whether a solver was cut short, or could not be prepared, in time
+        self.moving: tuple[Any, Any, Any] | None = None  # form, solver and state at work
         self.counted: Callable[[], dict[str, int]] = dict  # what that solver has counted, by name
         report = None if callback is None else self._report_again
         # Whoever is asked at checkpoints around this run may leave it less time.
@@ -115,8 +110,8 @@ class Run:
 
         If nothing has been certified yet, the pair of the solver at work is.
         """
-        if self.best.pair is None and self._moving is not None:
-            form, method, state = self._moving
+        if self.best.pair is None and self.moving is not None:
+            form, method, state = self.moving
             with asked_at_checkpoints(None):
                 coef, intercept, dual = form.invert(method.point(state))
                 if np.any(coef):
@@ -200,28 +195,24 @@ class Run:
         tol: float,
         most: int | None = None,
         state: Any = None,
-        after_others: bool = False,
     ) -> Status:
         """Run the stages in turn until one of them closes the gap or a limit of the run ends it.
 
-        The first stage is known to take the problem unless these stages come `after_others`, and
-        may go on from `state`; later ones are asked when their turn comes. `most` bounds the
-        iterations of each stage.
+        The first stage may go on from `state`. Those that do not take the problem are left out.
+        `most` bounds the iterations of each stage.
         """
         ended = Status.STALLED
         self.best.tol = tol
-        for place, stage in enumerate(stages):
-            is_first = place == 0 and not after_others
+        for stage in stages:
             over = self.verdict(tol) if self.best.pair is not None else None
             if over is not None:
                 return over
             if self.n_iter == self.limits.max_iter:
                 return Status.ITERATION_LIMIT
-            if not is_first and stage.method.refuses(self.problem) is not None:
+            if stage.method.refuses(self.problem) is not None:
                 continue
             try:
-                is_last = stage is stages[-1]
-                status = _end_of(self.bursts(stage, tol, is_first, is_last, most, state))
+                status = _end_of(self.bursts(stage, tol, most, state))
             except Declined:
                 continue
             except (ArithmeticError, np.linalg.LinAlgError):
@@ -247,16 +238,10 @@ class Run:
     def concluded(self, ended: Status, tol: float | None = None) -> Status:
         """Return how the run ends whose last stage has ended like this."""
         over = self.verdict(self.limits.tol if tol is None else tol)
-        return over or (Status.TIME_LIMIT if self._ran_out else ended)
+        return over or (Status.TIME_LIMIT if self.ran_out else ended)
 
     def bursts(
-        self,
-        stage: Stage,
-        tol: float,
-        is_first: bool = True,
-        is_last: bool = True,
-        most: int | None = None,
-        state: Any = None,
+        self, stage: Stage, tol: float, most: int | None = None, state: Any = None
     ) -> Generator[None, None, Status]:
         """Yield between two bursts of a solver; return how it ended."""
         method, best = stage.method, self.best
@@ -267,12 +252,11 @@ class Run:
             limit = self.limits.max_iter - self.n_iter
         limit = limit if most is None else min(limit, most)
         try:
-            form, state = self._started(stage, is_first, state)
+            form, state = self._started(stage, state)
         except OutOfTime:
-            self._ran_out = True  # the steps of another solver may fit
+            self.ran_out = True  # the steps of another solver may fit
             return Status.STALLED
-        self.last, self.counted = (method, state), getattr(state, "counted", dict)
-        self._moving = form, method, state
+        self.moving, self.counted = (form, method, state), getattr(state, "counted", dict)
         done, burst, target, refused, idle = 0, method.first_burst, 0.9 * tol, 0, 0
         while True:
             budget = self._budget(min(burst, limit - done), target)
@@ -280,8 +264,7 @@ class Run:
                 with polled(self.clock), asked_at_checkpoints(budget):
                     step = method.advance(state, budget)
             except OutOfTime:
-                self.last = None  # its state may be that of half a step
-                self._ran_out = True
+                self.ran_out = True
                 checkpoint(seconds=self._certificate_seconds)
                 self._certify(form, method, state)
                 self.report(method.name)
@@ -294,7 +277,7 @@ class Run:
                 certificate = self._certify(form, method, state)
             except OutOfTime:  # a first one takes longer than what is left
                 if done == 0 and best.pair is None:
-                    self._ran_out = True  # the steps of another solver may fit
+                    self.ran_out = True  # the steps of another solver may fit
                     return Status.STALLED
                 is_over = step.iterations == 0 or step.exhausted or done >= limit
                 if is_over or best.pair is not None or self.clock.is_late:
@@ -313,26 +296,27 @@ class Run:
             idle = idle + 1 if step.iterations == 0 else 0
             if step.exhausted or idle >= _MOST_IDLE_BURSTS:
                 # Not exhausted, but idle under a limit: its next step takes longer than is left.
-                self._ran_out |= not step.exhausted and self.clock.left() < math.inf
+                self.ran_out |= not step.exhausted and self.clock.left() < math.inf
                 return Status.STALLED
             if step.reached:
                 target *= _TIGHTENING_FACTOR
                 refused += 1
-            if refused >= _MOST_UNCERTIFIED_ANSWERS and not is_last:
+            if refused >= _MOST_UNCERTIFIED_ANSWERS:
                 return Status.STALLED  # its own estimate met the target, the certificate did not
-            getattr(method, "learn", _learn_nothing)(state, certificate)
+            if hasattr(method, "learn"):
+                method.learn(state, certificate)
             burst = min(2 * burst, _LONGEST_BURST)
             yield
             if self.clock.stopped:
                 return Status.STOPPED
 
-    def _started(self, stage: Stage, is_first: bool, state: Any) -> tuple[Any, Any]:
+    def _started(self, stage: Stage, state: Any) -> tuple[Any, Any]:
         """Return the form of the problem and the state of the solver at its start."""
         method, best = stage.method, self.best
         with polled(self.clock), asked_at_checkpoints(self._budget(0, 0.0)):
             form = method.form.apply(self.problem)
             if state is None:
-                useless = not is_first and best.certificate.relative_gap > _USELESS_GAP
+                useless = len(self.tried) > 1 and best.certificate.relative_gap > _USELESS_GAP
                 pair = None if stage.is_cold or useless else best.pair or best.start
                 warm = None if pair is None else form.point_of(*pair[:3])
                 state = method.start(form, warm, self.limits.seed)
@@ -366,7 +350,7 @@ class Run:
 
     def report(self, name: str) -> None:
         """Add the best certificate to the history and tell the callback, which may stop us."""
-        record = Progress(name, self.n_iter, self.clock.seconds, self.best.certificate)
+        record = self._progress(name)
         self.history.append(record)
         if self.callback is None or self.clock.stopped:  # nobody who has said stop is asked again
             return
@@ -377,10 +361,10 @@ class Run:
     def _report_again(self) -> bool:
         """Tell the callback that work goes on, between two certificates."""
         assert self.callback is not None
-        name = self.tried[-1] if self.tried else "none"
-        return bool(
-            self.callback(Progress(name, self.n_iter, self.clock.seconds, self.best.certificate))
-        )
+        return bool(self.callback(self._progress(self.tried[-1] if self.tried else "none")))
+
+    def _progress(self, name: str) -> Progress:
+        return Progress(name, self.n_iter, self.clock.seconds, self.best.certificate)
 
     def limited(self, status: Status) -> Status:
         """Return the status after a last look at the best pair with the sharpest bound on rounding.

@@ -107,7 +107,6 @@ class BCDState:
     value: float  # objective at the point
     answer: Block  # the last answer of the tasks, with its multipliers
     anderson: Anderson
-    refused: int = 0
     accuracy: InnerAccuracy = field(default_factory=InnerAccuracy)
     idle: int = 0  # passes without progress
     mark: float = np.inf  # gap at the last progress
@@ -193,7 +192,6 @@ class BCD:
             if value <= state.value:
                 state.point, state.space, state.value = point, space, value
                 return
-            state.refused += 1
             state.anderson.reset()
         state.value, state.space = _objective(state, answer)
         state.point = Block(answer.flat, answer.n_tasks)
