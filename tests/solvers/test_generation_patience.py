@@ -61,7 +61,7 @@ def test_auto_looks_at_the_size_of_the_basis(shape, dense, loss, first):
 
 
 def test_another_solver_takes_over():
-    problem = problem_of(400, 400, 0.01, rl.losses.Hinge())
+    problem = problem_of(400, 400, 0.08, rl.losses.Hinge())
     solution = rl.solve(problem, tol=1e-7)
     assert {record.solver for record in solution.history} == {"generation", "interior"}
     assert solution.certificate.relative_gap <= 1e-7
