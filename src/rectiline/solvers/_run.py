@@ -31,7 +31,7 @@ from rectiline.solvers._status import Status
 _LONGEST_BURST = 320
 _USELESS_GAP = 0.9  # no solver starts from a pair with a larger relative gap
 _TIGHTENING_FACTOR = 0.3  # on a target that was reached but not certified
-_MOST_UNCERTIFIED_ANSWERS = 8  # of one solver, which ends then
+_MOST_UNCERTIFIED_ANSWERS = 8  # of one solver, before the next one takes over
 # Share of a time limit that is reserved for a first certificate at most.
 _CERTIFICATE_TIME_SHARE = 0.5
 _OVERRUN_SHARE, _OVERRUN_SECONDS = 0.1, 0.1  # by which a first proof may exceed a time limit
@@ -212,7 +212,7 @@ class Run:
             if stage.method.refuses(self.problem) is not None:
                 continue
             try:
-                status = _end_of(self.bursts(stage, tol, most, state))
+                status = _end_of(self.bursts(stage, tol, most, state, stage is stages[-1]))
             except Declined:
                 continue
             except (ArithmeticError, np.linalg.LinAlgError):
@@ -241,7 +241,12 @@ class Run:
         return over or (Status.TIME_LIMIT if self.ran_out else ended)
 
     def bursts(
-        self, stage: Stage, tol: float, most: int | None = None, state: Any = None
+        self,
+        stage: Stage,
+        tol: float,
+        most: int | None = None,
+        state: Any = None,
+        is_last: bool = True,
     ) -> Generator[None, None, Status]:
         """Yield between two bursts of a solver; return how it ended."""
         method, best = stage.method, self.best
@@ -301,7 +306,7 @@ class Run:
             if step.reached:
                 target *= _TIGHTENING_FACTOR
                 refused += 1
-            if refused >= _MOST_UNCERTIFIED_ANSWERS:
+            if refused >= _MOST_UNCERTIFIED_ANSWERS and not is_last:
                 return Status.STALLED  # its own estimate met the target, the certificate did not
             if hasattr(method, "learn"):
                 method.learn(state, certificate)
