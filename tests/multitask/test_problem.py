@@ -123,7 +123,7 @@ def test_balance_of_the_common_part(loss):
         g = low + (high - low) * rng.random(low.size)
         task.rows.balance(g)
         samples.append(g)
-    moved, left = balance_common_part(problem.tasks, samples, np.zeros(5))
+    moved, left = balance_common_part(problem, samples, np.zeros(5))
     assert left <= 1e-13
     total = sum(task.design.tdot(g) for task, g in zip(problem.tasks, moved))
     assert np.abs(total).max() <= 1e-12
