@@ -97,7 +97,7 @@ def read_arrays(
             losses, targets, sample_weight, intercept, loss_index, design.n_samples
         )
         check_size(samples)
-        data = Data.of(design, samples)
+        data = Data(design, samples)
     d = data.n_features
     if names is not None and names.shape != (d,):
         raise ValueError(
@@ -181,7 +181,7 @@ def _without_rows(
         )
     nothing = np.zeros(0)
     samples = Samples((LinearTerm(),), None, nothing, nothing, nothing, False)
-    return Data.of(Design(np.empty((0, checked_linear(linear, None).size))), samples)
+    return Data(Design(np.empty((0, checked_linear(linear, None).size))), samples)
 
 
 # ---- rows of X that are no samples: a linear term, differences -----------------------------------

@@ -26,58 +26,18 @@ _SPARSE = 4  # times as many further sparse rows as rows from which on dense X i
 
 
 @dataclass(frozen=True, eq=False)
-class ColumnScales(FieldsAlone):
-    """Weighted means of the columns of X and of their squares: what solvers scale by."""
-
-    design: Design
-    weight: Vector
-
-    @cached_property
-    def means(self) -> Vector:
-        """Weighted mean of each column."""
-        if self._are_equal:
-            return self.design.column_sums / self.weight.size
-        return self.design.tdot(self.weight) / float(self.weight.sum())
-
-    @cached_property
-    def mean_squares(self) -> Vector:
-        """Weighted mean of the squares of each column."""
-        if self._are_equal:
-            return self.design.column_squares() / max(self.weight.size, 1)
-        return self.design.column_squares(self.weight) / float(self.weight.sum())
-
-    @cached_property
-    def _are_equal(self) -> bool:
-        """Whether all weights are equal: then X has been looked at already."""
-        return bool((self.weight == self.weight[:1]).all())
-
-    def units(self, about_means: bool) -> tuple[Vector | None, Vector]:
-        """Centres of the columns, None for zero, and what makes their mean squares about them 1."""
-        centres = self.means if about_means else self.mean_squares
-        return _core.column_units(centres, self.mean_squares, about_means)
-
-
-@dataclass(frozen=True, eq=False)
 class Data(FieldsAlone):
-    """The design, the samples, and the scales of the columns.
+    """The design and the samples.
 
     Attributes
     ----------
     design : Design
     samples : Samples
         Losses, encoded targets and weights; see there.
-    scales : ColumnScales
-        Of this design and these weights, or shared with data that differ in the weights only.
     """
 
     design: Design
     samples: Samples
-    scales: ColumnScales
-
-    @classmethod
-    def of(cls, design: Design, samples: Samples) -> Data:
-        """Return data with scales of their own."""
-        return cls(design, samples, ColumnScales(design, samples.weight))
 
     #: Number of rows of X.
     n_samples = Part[int]("design.n_samples")
@@ -112,19 +72,19 @@ class Data(FieldsAlone):
 
     def with_loss(self, loss: str | Loss) -> Data:
         """Return the data under another loss; everything else is shared."""
-        return Data(self.design, self.samples.with_loss(loss), self.scales)
+        return Data(self.design, self.samples.with_loss(loss))
 
     def on_rows(self, rows: Indices, sample_weight: ArrayLike | None = None) -> Data:
         """Return copies of some rows, under their own weights unless others are given."""
         # The entries were checked when the whole design was made.
         part = Design(self.design.by_rows.X[rows])
-        return Data.of(part, self.samples.on_rows(rows, sample_weight))
+        return Data(part, self.samples.on_rows(rows, sample_weight))
 
     def on_columns(self, columns: Indices) -> Data:
         """Return copies of some columns, in column order, so that products with them are fast."""
         X = self.design.X[:, columns]
         part = Design(X if self.design.is_sparse else np.asfortranarray(X))
-        return Data.of(part, self.samples)
+        return Data(part, self.samples)
 
     def with_rows(self, X: Any, samples: Samples) -> Data:
         """Return the data with further rows below, of finite numbers; X is copied."""
@@ -135,7 +95,7 @@ class Data(FieldsAlone):
         else:
             dense = X.toarray() if sp.issparse(X) else X
             both = np.vstack([given, dense.astype(np.float64)])
-        return Data.of(Design(both), Samples.joined([self.samples, samples]))
+        return Data(Design(both), Samples.joined([self.samples, samples]))
 
     @cached_property
     def linear(self) -> Vector:
@@ -145,10 +105,40 @@ class Data(FieldsAlone):
             return np.zeros(self.design.n_features)
         return np.asarray(self.design.X[rows].T @ self.samples.weight[rows], dtype=np.float64)
 
+    # ---- scales of the columns, which solvers work in -------------------------------------------
+
+    @cached_property
+    def column_means(self) -> Vector:
+        """Weighted mean of each column."""
+        if self._has_equal_weights:
+            return self.design.column_means()
+        return self.design.tdot(self.samples.weight) / float(self.samples.weight.sum())
+
+    @cached_property
+    def column_mean_squares(self) -> Vector:
+        """Weighted mean of the squares of each column."""
+        if self._has_equal_weights:
+            return self.design.column_squares() / max(self.n_samples, 1)
+        weight = self.samples.weight
+        return self.design.column_squares(weight) / float(weight.sum())
+
+    @cached_property
+    def _has_equal_weights(self) -> bool:
+        """Whether all weights are equal: then X has been looked at already."""
+        weight = self.samples.weight
+        return bool((weight == weight[:1]).all())
+
+    def column_units(self, about_means: bool) -> tuple[Vector | None, Vector]:
+        """Centres of the columns, None for zero, and what makes their mean squares about them 1."""
+        squares = self.column_mean_squares
+        return _core.column_units(
+            self.column_means if about_means else squares, squares, about_means
+        )
+
     @cached_property
     def coef_unit(self) -> Vector:
         """What a coefficient must be to move the predictions by their typical size."""
-        rms = np.sqrt(self.scales.mean_squares)
+        rms = np.sqrt(self.column_mean_squares)
         unit = self.samples.argument_scale / np.where(rms > 0, rms, 1.0)
         return np.where(rms > 0, unit, 0.0)
 

@@ -45,7 +45,7 @@ class Task(Problem):
         """Return the task with these rows."""
         check_size(samples)
         terms = terms_of(None, constraints, design.n_features, None, design)
-        return cls.of(Data.of(design, samples), replace(terms, has_joint_penalty=True))
+        return cls.of(Data(design, samples), replace(terms, has_joint_penalty=True))
 
     @cached_property
     def quadratic_target(self) -> tuple[float, Vector] | None:
@@ -108,7 +108,7 @@ class TaskStep:
         region = Region(
             combine([ConstraintRows.make(d, A=A, c=c, E=E, f=f)], d)
         )  # sparse if it pays
-        data, terms = Data.of(as_design(design), samples), Terms(Ridge(strength), region)
+        data, terms = Data(as_design(design), samples), Terms(Ridge(strength), region)
         self.problem = Problem.of(data, terms)
 
     def _times_T(self, rows: AnyMatrix) -> AnyMatrix:

@@ -6,6 +6,7 @@ Its minimisers form an interval, found by a binary search over the places where 
 
 from __future__ import annotations
 
+import operator
 from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import replace
@@ -46,36 +47,36 @@ def middle_minimiser(samples: Samples) -> float:
             total += float(np.sum(used.weight[i] * outer))
         return total
 
-    def mirrored_slopes(s: float) -> tuple[float, float]:
-        low, high = slopes(-s)
-        return -high, -low
-
-    first = _first_minimiser(bends, slopes, curvature)
+    first = _minimiser(bends, slopes, curvature, is_last=False)
     if np.isfinite(first) and slopes(first)[1] > 0:  # there are no others
         return first
-    last = -_first_minimiser(-bends[::-1], mirrored_slopes, lambda side: curvature(-side))
+    last = _minimiser(bends, slopes, curvature, is_last=True)
     if np.isfinite(first) and np.isfinite(last):
         return first if first == last else 0.5 * (first + last)
     return first if np.isfinite(first) else last if np.isfinite(last) else 0.0
 
 
-def _first_minimiser(
+def _minimiser(
     bends: Vector,
     slopes: Callable[[float], tuple[float, float]],
     curvature: Callable[[int], float],
+    is_last: bool,
 ) -> float:
-    """Return the smallest minimiser of a sum of losses; minus infinity if there is none."""
-    # Binary search for the first bend from which on the sum does not fall.
-    over = bisect_left(bends, True, key=lambda s: slopes(float(s))[1] >= 0)
+    """Return the first or the last minimiser of a sum of losses; infinite if there is none."""
+    # Binary search for the first bend from which on the sum rises, or at least does not fall.
+    rises = operator.gt if is_last else operator.ge
+    over = bisect_left(bends, True, key=lambda s: rises(slopes(float(s))[1], 0.0))
     start = float(bends[max(over - 1, 0)])
     left, right = slopes(start)
     if over == 0 and left >= 0:
         bend = curvature(-1)
-        return start - left / bend if bend > 0 else -np.inf
+        flat_end = start if is_last and left == 0 else -np.inf
+        return start - left / bend if bend > 0 else flat_end
     if over == 0:
         return start
     if over == bends.size:
-        return start - right / curvature(1)
+        bend = curvature(1)
+        return start - right / bend if bend > 0 else np.inf
     end = float(bends[over])
     left = slopes(end)[0]
     return end if left <= 0 else start + (end - start) * right / (right - left)

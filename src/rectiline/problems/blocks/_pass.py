@@ -160,7 +160,7 @@ class NearRows:
     def problem(self, terms: Terms, weight: Vector | None = None) -> Problem:
         """Return the problem in memory on these rows, under other weights if given."""
         samples = self.samples if weight is None else replace(self.samples, weight=weight)
-        return Problem.of(Data.of(self.design, samples), terms)
+        return Problem.of(Data(self.design, samples), terms)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

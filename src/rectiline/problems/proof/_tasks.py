@@ -65,7 +65,7 @@ def prove_tasks(
 
     found = in_enough_digits(closed, tol)
     if found.by_zero_dual:
-        points = [task.zero_dual() for task in tasks]
+        points = [task.terms.region.zero_dual(task.n_samples) for task in tasks]
     return Proof(found.certificate, points)
 
 

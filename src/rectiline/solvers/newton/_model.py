@@ -73,7 +73,7 @@ class Model:
         self.form = form
         self.d = form.design.n_features
         self.order = self.d + form.fit_intercept
-        center, self.unit = form.problem.data.scales.units(form.fit_intercept)
+        center, self.unit = form.problem.data.column_units(form.fit_intercept)
         self.argument_scale = form.argument_scale()
         self.slope_width, self.is_kinked = form.slope_width()
         self._set_constraints()
