@@ -18,10 +18,8 @@ from rectiline.problems._certificate import Certificate, DualPoint
 from rectiline.problems._problem import Problem
 from rectiline.problems.blocks._dual import SplitDual
 from rectiline.problems.blocks._pass import NearRows, PassState, Query, Totals, run_pass
-from rectiline.problems.proof._balance import balanced_on
-from rectiline.problems.proof._gather import ClosedPair
 from rectiline.problems.proof._measure import UNIT, FrozenRows, Pair
-from rectiline.problems.proof._prove import Proof, closed_near, closed_pair, inside_boxes
+from rectiline.problems.proof._prove import Proof, closed_near, inside_boxes
 
 _UNITS_LOST_BY_A_SUM = 192  # units of roundoff that a sum over rows may lose, see pass.cpp
 
@@ -131,14 +129,8 @@ def evaluate(
         frozen = _frozen_rows(totals, facts, facts.least_loss - near.least_loss)
     values = np.nan_to_num(dual.values)  # numbers that overflowed prove little
     point = inside_boxes(near, DualPoint(values, dual.inequality, dual.equality))
-    free, z = near.terms.free_columns, near.design.dot(coef)
-
-    def closed_at(point: DualPoint) -> ClosedPair:
-        if point.sample.size:
-            point = balanced_on(near, point, free, frozen)
-        return closed_pair(Pair(near, coef, intercept, point, free, z, frozen=frozen), tol)
-
-    closed = closed_near(near, coef, point, closed_at, tol, frozen)
+    pair = Pair(near, coef, intercept, point, near.terms.free_columns, frozen)
+    closed = closed_near(pair, tol)
     made = replace(
         dual,
         values=closed.point.sample if closed.share else np.zeros_like(point.sample),

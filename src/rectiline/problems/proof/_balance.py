@@ -210,6 +210,8 @@ def balanced_on(
 
     With an intercept the multipliers of samples sum to zero then, nearly.
     """
+    if not point.sample.size:
+        return point  # all rows are frozen
     if not columns.size and (frozen is None or not problem.fit_intercept):
         if problem.fit_intercept:
             problem.rows.balance(point.sample)
@@ -232,9 +234,7 @@ def balanced_on(
     return point
 
 
-def moved_to_stationarity(
-    problem: Problem, b: Vector, point: DualPoint, gap: float, frozen: FrozenRows | None = None
-) -> DualPoint | None:
+def moved_to_stationarity(pair: Pair, gap: float) -> DualPoint | None:
     """Return multipliers moved so that q_j is a slope of the penalty at b_j; None: no need.
 
     A column in large units has a ridge part that is tiny beside its products, so that q_j may miss
@@ -243,6 +243,7 @@ def moved_to_stationarity(
     penalty. Samples on kinks can move until nothing is left. Where q misses by more than a small
     share of its terms, b is not optimal.
     """
+    problem, point, frozen = pair.problem, pair.point, pair.frozen
     columns, region, d = problem.columns, problem.terms.region, problem.n_features
     if not (problem.is_separable and columns.strongly_convex and d <= MOST_COLUMNS_MOVED):
         return None
@@ -251,7 +252,7 @@ def moved_to_stationarity(
     if frozen is not None:
         q = q - frozen.gradient
         size = size + frozen.gradient_size
-    wanted = np.clip(q, *columns.slopes(b))
+    wanted = np.clip(q, *columns.slopes(pair.b))
     miss = np.abs(q - wanted)
     is_near = (miss <= _NEARLY_STATIONARY * size).all()
     if not is_near or float((0.5 * miss * miss / columns.rho).sum()) < 0.5 * gap:

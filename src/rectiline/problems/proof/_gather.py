@@ -134,16 +134,16 @@ def _closed(pair: Pair, allowed_shrinkage: float) -> ClosedPair:
     return ClosedPair(certificate, pair.point, 0.0 if by_zero_dual else share, in_range)
 
 
-def small_closed(
-    problem: Problem, b: Vector, b0: float, point: DualPoint, tol: float | None, twofold: bool
-) -> ClosedPair | None:
-    """Return the closed pair of a small problem by one compiled step.
+def small_closed(pair: Pair, tol: float | None, twofold: bool) -> ClosedPair | None:
+    """Return the closed pair of a small problem by one compiled step, which balances it as well.
 
     None where that is not possible, or where exact multipliers nearby may have q inside.
     """
-    data, terms = problem.data, problem.terms
-    design, samples, free = data.design, data.samples, terms.free_columns
+    problem, free, terms = pair.problem, pair.free, pair.problem.terms
+    design, samples = problem.design, problem.data.samples
     if not terms.is_separable or terms.is_constrained or samples.linear_rows.size:
+        return None
+    if pair.frozen is not None:
         return None
     if design.n_stored * (1 + free.size) > _WORK_FOR_ONE_CALL:
         return None
@@ -159,17 +159,17 @@ def small_closed(
         samples.rows,
         terms.columns.core,
         *samples.dual_boxes,
-        b,
-        b0,
-        point.sample,
+        pair.b,
+        pair.b0,
+        pair.point.sample,
         twofold,
     )
     if found is None:
         return None
     (loss, loss_error, *term), share, sample, (at, radius, q, error) = found
-    pair = Pair(problem, b, b0, DualPoint(sample), free, None)
+    pair = pair.with_point(DualPoint(sample))
     rows = with_frozen_rows(pair, loss, loss_error, [Term(*term)], Bounded(at, radius))
-    certificate, by_zero_dual = close(problem, b, q, error, rows, math.inf)
+    certificate, by_zero_dual = close(problem, pair.b, q, error, rows, math.inf)
     is_enough = share > 1.0 - _ALLOWED_SHRINKAGE or (tol and certificate.holds(tol, math.inf))
     if is_enough or not _outside_by_rounding(pair, q / share, error / share).size:
         return ClosedPair(certificate, pair.point, 0.0 if by_zero_dual else share, share)

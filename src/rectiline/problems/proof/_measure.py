@@ -10,7 +10,7 @@ order of summation (Higham, "Accuracy and Stability of Numerical Algorithms", se
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -105,12 +105,10 @@ class Pair:
         Multipliers inside their boxes.
     free : ndarray of int
         The columns on which q has to be zero.
-    z : ndarray or None
-        ``X b`` in plain doubles; None asks for twofold arithmetic.
-    image : ndarray or None
-        ``X'g`` in plain doubles, where it is known.
     frozen : FrozenRows or None
         What other rows add.
+    is_twofold : bool
+        Whether products are nearly exact; else they are plain doubles.
     """
 
     problem: Problem
@@ -118,30 +116,23 @@ class Pair:
     b0: float
     point: DualPoint
     free: Indices
-    z: Vector | None
-    image: Vector | None = None
     frozen: FrozenRows | None = None
+    is_twofold: bool = False
 
     def with_point(self, point: DualPoint, free: Indices | None = None) -> Pair:
         """Return the coefficients with another dual point, and with other free columns if given."""
         free = self.free if free is None else free
-        return replace(self, point=point, free=free, image=None)
-
-    def in_twofold_arithmetic(self) -> Pair:
-        """Return this pair, to be measured once more with nearly exact products."""
-        return replace(self, z=None, image=None)
+        return Pair(self.problem, self.b, self.b0, point, free, self.frozen, self.is_twofold)
 
     @cached_property
     def measured(self) -> PairProducts:
         """The products with X and the constraint rows, and their rounding errors."""
-        problem, sample, frozen, z = self.problem, self.point.sample, self.frozen, self.z
+        problem, sample, frozen = self.problem, self.point.sample, self.frozen
+        twofold = self.is_twofold
         design, region = problem.design, problem.terms.region
-        if z is None:
+        if twofold:
             passes = 2.0 * _PLAIN_PASSES_PER_TWOFOLD_PASS
             checkpoint(seconds=passes * SECONDS_PER_ENTRY * design.n_stored)
-            products = None
-        else:
-            products = z, design.tdot(sample) if self.image is None else self.image
         argument, radius, q, error = _core.measure(
             design.view,
             problem.rows,
@@ -149,8 +140,8 @@ class Pair:
             self.b0,
             sample,
             design.norm_bounds,
-            _shift(region, self.point, z is None, frozen),
-            products,
+            _shift(region, self.point, twofold, frozen),
+            None if twofold else design.both(self.b, sample),
         )
         total = 0.0, 0.0
         if problem.fit_intercept:
@@ -158,7 +149,7 @@ class Pair:
             total = hi, lost + abs(lo)
             if frozen is not None:
                 total = hi + frozen.total, total[1] + frozen.total_error
-        residual = _residual(region, self.b, z is None)
+        residual = _residual(region, self.b, twofold)
         return PairProducts(Bounded(argument, radius), Bounded(q, error), residual, total)
 
     @property

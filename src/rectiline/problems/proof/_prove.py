@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
@@ -20,7 +21,7 @@ from rectiline.problems._certificate import ZERO_LEVEL, Certificate, DualPoint
 from rectiline.problems.proof._balance import balanced_on, moved_to_stationarity
 from rectiline.problems.proof._close import Closed
 from rectiline.problems.proof._gather import ClosedPair, best_closed, small_closed
-from rectiline.problems.proof._measure import FrozenRows, Pair
+from rectiline.problems.proof._measure import Pair
 
 if TYPE_CHECKING:
     from rectiline.problems._problem import Problem
@@ -82,62 +83,42 @@ def prove(
     if dual is None:
         dual = DualPoint(problem.rows.slopes(problem.design.dot(b) + b0))
     point = inside_boxes(problem, dual)
-    found = closed_near(problem, b, point, lambda one: _closed(problem, b, b0, one, tol), tol)
+    pair = Pair(problem, b, b0, point, problem.terms.free_columns)
+    found = closed_near(pair, tol)
     return Proof(found.certificate, found.point.scaled(found.share))
 
 
-def closed_near(
-    problem: Problem,
-    b: Vector,
-    point: DualPoint,
-    closed: Callable[[DualPoint], ClosedPair],
-    tol: float | None,
-    frozen: FrozenRows | None = None,
-) -> ClosedPair:
-    """Return what `closed` makes of a dual point, or of one moved to where q is a slope at b."""
-    found = closed(point)
+def closed_near(pair: Pair, tol: float | None) -> ClosedPair:
+    """Return a pair, or one whose multipliers have moved to where q is a slope at b, closed."""
+    found = closed_pair(pair, tol)
     if tol and not found.certificate.holds(tol, math.inf):
-        moved = moved_to_stationarity(problem, b, point, found.certificate.gap, frozen)
+        moved = moved_to_stationarity(pair, found.certificate.gap)
         if moved is not None:
-            other = closed(moved)
+            other = closed_pair(pair.with_point(moved), tol)
             found = other if other.certificate.gap < found.certificate.gap else found
     return found
 
 
-def _closed(
-    problem: Problem, b: Vector, b0: float, point: DualPoint, tol: float | None
-) -> ClosedPair:
+def closed_pair(pair: Pair, tol: float | None) -> ClosedPair:
     """Return the certificate of a pair whose multipliers are in their boxes."""
-    best: ClosedPair | None = None
-    for twofold in (False, True):
-        if twofold or tol is None or tol >= _RELATIVE_GAP_OF_PLAIN_DOUBLES:
-            found = small_closed(problem, b, b0, point, tol, twofold)
-            if found is None:
-                break
-            if best is None or not found.certificate.gap > best.certificate.gap:
-                best = found
-            if twofold or not is_undecided(best.certificate, tol):
-                return best
-    free = problem.terms.free_columns
-    point = balanced_on(problem, point, free)
-    z, image = problem.design.both(b, point.sample)
-    return closed_pair(Pair(problem, b, b0, point, free, z, image), tol)
-
-
-def closed_pair(pair: Pair, tol: float | None = None) -> ClosedPair:
-    """Return a balanced pair, with products in plain doubles, and its certificate.
-
-    It is measured in the precision that `tol` asks for.
-    """
+    balanced: list[Pair] = []  # with products in plain doubles and in twofold arithmetic alike
 
     def closed(twofold: bool) -> ClosedPair:
-        return best_closed(pair.in_twofold_arithmetic() if twofold else pair, tol)
+        small = small_closed(pair, tol, twofold)
+        if small is not None:
+            return small
+        if not balanced:
+            point = balanced_on(pair.problem, pair.point, pair.free, pair.frozen)
+            balanced.append(pair.with_point(point))
+        return best_closed(replace(balanced[0], is_twofold=twofold), tol)
 
     return in_enough_digits(closed, tol)
 
 
 def in_enough_digits(closed: Callable[[bool], AnyClosed], tol: float | None) -> AnyClosed:
     """Return a certificate by plain doubles, or by twofold arithmetic where that may decide."""
+    if tol is not None and tol < _RELATIVE_GAP_OF_PLAIN_DOUBLES:
+        return closed(True)
     found = closed(False)
     if not is_undecided(found.certificate, tol):
         return found
@@ -151,8 +132,6 @@ def is_undecided(certificate: Certificate, tol: float | None) -> bool:
         return False
     if not math.isfinite(certificate.rounding):
         return True
-    if tol == 0.0:
-        return certificate.rounding > 0.0
     if certificate.holds(tol, math.inf):
         return False
     primal, plain = certificate.primal, certificate.gap - certificate.rounding

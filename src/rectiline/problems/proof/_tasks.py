@@ -41,9 +41,11 @@ def prove_tasks(
     """
     U, b = problem.checked_point(coef, intercept)
     tasks, columns = problem.tasks, np.ascontiguousarray(U.T)
-    z = [task.design.dot(u) for task, u in zip(tasks, columns)]
     if dual is None:
-        dual = [DualPoint(task.rows.slopes(zt + b0)) for task, zt, b0 in zip(tasks, z, b)]
+        dual = [
+            DualPoint(task.rows.slopes(task.design.dot(u) + b0))
+            for task, u, b0 in zip(tasks, columns, b)
+        ]
     if len(dual) != len(tasks):
         raise ValueError(f"dual must hold one entry per task, {len(tasks)}; got {len(dual)}.")
     points = list(map(inside_boxes, tasks, dual))
@@ -57,10 +59,10 @@ def prove_tasks(
             target += task.terms.region.combined(point)
         moved, left = balance_common_part(problem, [p.sample for p in points], target)
         points = [replace(p, sample=g) for p, g in zip(points, moved)]
-    pairs = [Pair(*one[:4], _NO_COLUMNS, one[4]) for one in zip(tasks, columns, b, points, z)]
+    pairs = [Pair(*one, _NO_COLUMNS) for one in zip(tasks, columns, b, points)]
 
     def closed(twofold: bool) -> Closed:
-        used = [pair.in_twofold_arithmetic() for pair in pairs] if twofold else pairs
+        used = [replace(pair, is_twofold=twofold) for pair in pairs]
         return _closed(problem, U, used, left)
 
     found = in_enough_digits(closed, tol)
