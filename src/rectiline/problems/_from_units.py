@@ -1,7 +1,7 @@
 """Writes a problem given by units of each sample as weighted rows; `Problem.from_units` calls it.
 
 A unit looks at a sample through an argument of its own, ``u z + v``. Divided by the size of u (or,
-for a ReHU with an end, by that end) all units of one kind have one curve, so that five losses do
+for a ReHU with an end, by that end) all units of one kind have one curve, so that six losses do
 for any number of different units: a unit becomes a row with a target and a weight.
 """
 
@@ -23,7 +23,8 @@ LOSSES: tuple[Loss, ...] = (
     PiecewiseLQ([0.0], [(0, 0, 0), (0, 1, 0)]),  # ReLU, falling with z
     PiecewiseLQ([0.0], [(0.5, 0, 0), (0, 0, 0)]),  # ReHU without an end, growing
     PiecewiseLQ([0.0], [(0, 0, 0), (0.5, 0, 0)]),  # ReHU without an end, falling
-    PiecewiseLQ([-1.0, 0.0], [(0, -1, -0.5), (0.5, 0, 0), (0, 0, 0)]),  # ReHU that ends at 1
+    PiecewiseLQ([-1.0, 0.0], [(0, -1, -0.5), (0.5, 0, 0), (0, 0, 0)]),  # with its end at 1, growing
+    PiecewiseLQ([0.0, 1.0], [(0, 0, 0), (0.5, 0, 0), (0, 1, -0.5)]),  # with its end at 1, falling
 )
 
 
@@ -44,9 +45,9 @@ def rows_of_units(
     s, t = _pair("S", S, "T", T, n)
     ends = _ends(tau, s.shape)
     parts = [
-        _endless(u, v, True, 1, 0),
-        _endless(s, t, np.isinf(ends), 2, 2),
-        _ended_rehus(s, t, ends),
+        _rows(u, v, True, 1, 0),
+        _rows(s, t, np.isinf(ends), 2, 2),
+        _rows(s, t, np.isfinite(ends) & (ends > 0), 2, 4, ends),
     ]
     rows, scale, y, weight, index = (np.concatenate(some) for some in zip(*parts, strict=True))
     if not rows.size:
@@ -105,27 +106,21 @@ def _ends(tau: ArrayLike | None, shape: tuple[int, ...]) -> Matrix:
 Parts = tuple[NDArray[np.intp], Vector, Vector, Vector, NDArray[np.intp]]
 
 
-def _endless(s: Matrix, t: Matrix, used: Any, power: int, growing: int) -> Parts:
-    """Return rows, their scales, targets, weights and losses of ``max(s z + t, 0)^power / power``.
+def _rows(
+    s: Matrix, t: Matrix, used: Any, power: int, growing: int, ends: Matrix | None = None
+) -> Parts:
+    """Return rows, their scales, targets, weights and losses of units with arguments ``s z + t``.
 
-    `growing` is the loss of units that grow with z; the next one is that of those that fall.
+    Units are divided by the size of s, or by their end. `growing` is the loss of those that grow
+    with z; the next one is that of those that fall.
     """
     unit, row = np.nonzero(((s != 0) | (t > 0)) & used)  # flat ones cost the same at any z
     slope, shift = s[unit, row], t[unit, row]
-    size = np.where(slope == 0, 1.0, np.abs(slope))
+    size = np.where(slope == 0, 1.0, np.abs(slope)) if ends is None else ends[unit, row]
     with np.errstate(over="ignore"):
-        y, weight = np.where(slope > 0, -shift, shift) / size, size**power
-    kind = np.where(slope > 0, growing, growing + 1)
-    return row, np.where(slope == 0, 0.0, 1.0), y, weight, kind
-
-
-def _ended_rehus(s: Matrix, t: Matrix, ends: Matrix) -> Parts:
-    """Return the rows of ReHU units that turn into lines: ``tau^2 ReHU_1((s z + t) / tau)``."""
-    unit, row = np.nonzero(((s != 0) | (t > 0)) & np.isfinite(ends) & (ends > 0))
-    end = ends[unit, row]
-    with np.errstate(over="ignore"):
-        scale, y, weight = s[unit, row] / end, -t[unit, row] / end, end**2
-    return row, scale, y, weight, np.full(row.size, 4)
+        scale, weight = np.abs(slope) / size, size**power
+        y = np.where(slope > 0, -shift, shift) / size
+    return row, scale, y, weight, np.where(slope > 0, growing, growing + 1)
 
 
 def _scaled_rows(X: Any, rows: NDArray[np.intp], scale: Vector) -> Any:
