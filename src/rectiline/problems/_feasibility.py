@@ -248,21 +248,7 @@ def _least_norm(rows: AnyMatrix, wanted: Vector, movable: Mask) -> Vector:
         step[movable] = lsqr(rows[:, movable], wanted, atol=1e-15, btol=1e-15)[0]
         return step
     dense = np.asarray(rows.toarray() if sp.issparse(rows) else rows)[:, movable]
-    step[movable] = _by_row_products(dense, wanted)
+    # Rows may depend on one another: orthogonal factors show their rank.
+    found = linalg.lstsq(dense, wanted, cond=1e-13, lapack_driver="gelsy", check_finite=False)
+    step[movable] = found[0]
     return step
-
-
-def _by_row_products(rows: NDArray[np.float64], wanted: Vector) -> Vector:
-    """Return the shortest solution of ``rows @ step = wanted``, by a factor of the rows' products.
-
-    Rows that depend on one another have none: then by singular values, which cost much more.
-    """
-    factor, info = linalg.lapack.dpotrf(rows @ rows.T, lower=1)
-    if info == 0:
-        step = rows.T @ linalg.lapack.dpotrs(factor, wanted, lower=1)[0]
-        # The products square the condition of the rows: one round on what is left makes up for it.
-        step += rows.T @ linalg.lapack.dpotrs(factor, wanted - rows @ step, lower=1)[0]
-        left = float(np.max(np.abs(wanted - rows @ step), initial=0.0))
-        if left <= 1e-13 * float(np.max(np.abs(wanted), initial=0.0)):
-            return np.asarray(step)
-    return np.asarray(np.linalg.lstsq(rows, wanted, rcond=1e-13)[0])
