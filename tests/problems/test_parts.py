@@ -108,7 +108,7 @@ def test_another_loss_keeps_everything_that_is_not_about_the_loss(case):
     for loss in (rl.losses.Pinball(0.2), rl.losses.SquaredError()):
         found = problem.with_loss(loss)
         assert_equal(found, rl.Problem(X, Y, loss, penalty, constraints))
-        assert found.design is problem.design and found.data.scales is problem.data.scales
+        assert found.design is problem.design and found.weight is problem.weight
         assert found.data.samples.offset is problem.data.samples.offset
     with pytest.raises(ValueError, match=r"loss must be of the residual, as Huber.* got 'hinge'"):
         problem.with_loss("hinge")

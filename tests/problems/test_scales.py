@@ -60,8 +60,7 @@ def test_column_units_centre_and_scale(intercept):
     problem = rl.Problem(
         X, rng.standard_normal(40), "absolute", sample_weight=weight, fit_intercept=intercept
     )
-    scales = problem.data.scales
-    centre, unit = scales.units(intercept)
+    centre, unit = problem.data.column_units(intercept)
     mean = np.average(X, axis=0, weights=weight)
     if intercept:
         assert np.allclose(centre[:3], mean[:3], rtol=1e-12) and not centre[3:].any()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -32,12 +32,8 @@ _MOST_UNSCALED_EXPONENT = 40  # rows whose largest entry is within 2**-40 .. 2**
 _LARGEST_EXPONENT = 1000  # that scaled constants may have
 
 
-class Parts(NamedTuple):
-    """The parts of a problem, checked."""
-
-    source: Data | BlockData
-    terms: Terms
-    feature_names: NDArray[Any] | None
+# Source, terms and names of the columns of a problem, checked.
+Parts = tuple[Data | BlockData, Terms, NDArray[Any] | None]
 
 
 @np.errstate(all="ignore")
@@ -62,7 +58,7 @@ def read_rows(
     intercept = True if fit_intercept is None else bool(fit_intercept)
     samples = BlockSamples.of(rows, loss, intercept, encoding)
     terms = terms_of(penalty, constraints, rows.n_features, names, None, is_in_memory=False)
-    return Parts(BlockData(rows, samples), terms, names)
+    return BlockData(rows, samples), terms, names
 
 
 @np.errstate(all="ignore")  # sizes that overflow are refused or end as unsolved
@@ -121,7 +117,7 @@ def read_arrays(
         data = _with_rows(data, fused.matrix(d), _loss_of_differences(fused, of), fused.strength)
     if vector is not None and (X is None or vector.any()):
         data = _with_rows(data, vector[None, :], LinearTerm(of), 1.0)
-    return Parts(data, terms, names)
+    return data, terms, names
 
 
 @np.errstate(all="ignore")  # sizes that overflow are refused or end as unsolved

@@ -76,9 +76,10 @@ class Data(FieldsAlone):
 
     def on_rows(self, rows: Indices, sample_weight: ArrayLike | None = None) -> Data:
         """Return copies of some rows, under their own weights unless others are given."""
+        samples = self.samples.take(rows)
+        samples = samples.with_weight(samples.weight if sample_weight is None else sample_weight)
         # The entries were checked when the whole design was made.
-        part = Design(self.design.by_rows.X[rows])
-        return Data(part, self.samples.on_rows(rows, sample_weight))
+        return Data(Design(self.design.by_rows.X[rows]), samples)
 
     def on_columns(self, columns: Indices) -> Data:
         """Return copies of some columns, in column order, so that products with them are fast."""

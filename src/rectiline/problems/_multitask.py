@@ -234,9 +234,6 @@ class MultiTaskProblem(FieldsAlone):
         """Return zero coefficients without multipliers, a pair to fall back on."""
         return np.zeros((self.n_features, self.n_tasks)), np.zeros(self.n_tasks), None
 
-    def zero_dual(self) -> None:
-        """Return nothing: multipliers of tasks follow from the coefficients."""
-
     def clip_to_bounds(self, coef: Matrix) -> Matrix:
         """Return the coefficients as they are: bounds of tasks are constraint rows."""
         return coef

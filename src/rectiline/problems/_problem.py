@@ -156,7 +156,7 @@ class Problem(FieldsAlone):
             parts = read_rows(X, loss, penalty, constraints, fit_intercept, y=y, **others)
         else:
             parts = read_arrays(X, y, loss, penalty, constraints, fit_intercept, **others)
-        self.__dict__.update(parts._asdict())
+        self.__dict__.update(zip(("source", "terms", "feature_names"), parts))
 
     @classmethod
     def of(

@@ -84,11 +84,6 @@ class Samples(FieldsAlone):
             raise ValueError("with_loss: the rows of this problem have different losses.")
         return replace(self, losses=checked_other_loss(self.losses[0], loss))
 
-    def on_rows(self, rows: Indices, sample_weight: ArrayLike | None = None) -> Samples:
-        """Return some of the samples, under their own weights unless others are given."""
-        part = self.take(rows)
-        return part.with_weight(part.weight if sample_weight is None else sample_weight)
-
     def take(self, rows: Indices | Mask | slice) -> Samples:
         """Return some of the samples, which may all have no weight."""
         return replace(

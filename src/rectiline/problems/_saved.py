@@ -20,7 +20,6 @@ from rectiline.losses import Loss
 from rectiline.penalties import GroupedPenalty, Slope
 from rectiline.problems._multipliers import slopes_in_blocks, slopes_of, undecided_rows
 from rectiline.problems._problem import Problem
-from rectiline.problems._saved_tasks import TaskStatement
 from rectiline.rows import Levels, RowBlocks, StackedRows
 
 _GAP_MARGIN = 1.05  # factor: another machine adds the same numbers in another order
@@ -121,14 +120,56 @@ class Statement:
 
     def tries(self, data: ProvedData) -> list[tuple[dict[str, Any], dict[str, Any]]]:
         """Return header and arrays, with longer and shorter lists of slopes."""
-        return _tries(self, data)
+        problem, solution = self.problem, self.solution
+        free, rows = int(problem.fit_intercept), problem.terms.region.rows
+        header: dict[str, Any] = {"kind": self.kind}
+        arrays = constraint_arrays(rows, 0 if self.kind == "infeasible" else free)
+        if self.kind == "infeasible":
+            proof = solution.infeasibility
+            return [(header, arrays | {"inequality": proof.inequality, "equality": proof.equality})]
+        more_header, more_arrays = _terms(self, free)
+        weights, own = _weights(self, data)
+        header, arrays = header | more_header | weights, arrays | more_arrays | own
+        if self.kind == "unbounded":
+            # The proof is far from where the direction starts: from an answer that is far itself,
+            # rounding may hide the fall.
+            zero = np.clip(np.zeros(solution.coef.size), rows.lower, rows.upper)
+            return [
+                (header | {"claim": {}}, arrays | {"coef": start, "direction": solution.direction})
+                for start in (solution.coef, zero)
+            ]
+        dual = solution.dual
+        answer = np.append(solution.coef, [solution.intercept] * free)
+        arrays |= {"coef": answer, "split_coef": answer}
+        arrays["inequality"] = dual.inequality if dual.inequality.size else np.zeros(rows.c.size)
+        arrays["equality"] = dual.equality if dual.equality.size else np.zeros(rows.f.size)
+        if not problem.is_in_memory:
+            arrays |= {"slope_rows": dual.rows, "slopes": slopes_in_blocks(problem, dual)}
+            return [(header, arrays)]
+        if dual.sample.size != problem.n_samples:
+            raise ValueError(
+                f"save: the problem has {problem.n_samples} rows, but the solution holds "
+                f"{dual.sample.size} multipliers; one from a pickle holds none. A fitted model can "
+                "find them again: model.save_certificate(path, X, y)."
+            )
+        slopes, tries = slopes_of(problem.data.samples, np.asarray(dual.sample)), []
+        for listed in (np.arange(slopes.size), undecided_rows(problem, answer, slopes)):
+            numbers = listed
+            if self.levels is not None:  # level by level here, row by row in the file
+                level, row = np.divmod(listed, slopes.size // self.levels.count)
+                numbers = row * self.levels.count + level
+            elif self.samples is not None:
+                numbers = self.samples[listed]
+            order = np.argsort(numbers)
+            found = {"slope_rows": numbers[order].astype(np.int64), "slopes": slopes[listed][order]}
+            tries.append((dict(header), arrays | found))
+        return tries
 
 
-def save_proofs(
-    path: str | os.PathLike[str], statements: Sequence[Statement | TaskStatement], data: ProvedData
-) -> None:
+def save_proofs(path: str | os.PathLike[str], statements: Sequence[Any], data: ProvedData) -> None:
     """Write the proofs of answers, which are checked once before they are written.
 
+    Each is a `Statement` or a `TaskStatement`; its `tries` are headers and arrays to choose from.
     Rows in blocks are read twice: once for the slopes of the listed rows, once to check the proof.
     """
     checker: Any = _checker()
@@ -187,54 +228,6 @@ def _checker() -> Any:
 
 
 # ---- what is stated ------------------------------------------------------------------------------
-
-
-def _tries(one: Statement, data: ProvedData) -> list[tuple[dict[str, Any], dict[str, Any]]]:
-    """Return header and arrays of a problem, with longer and shorter lists of slopes."""
-    problem, solution = one.problem, one.solution
-    free, rows = int(problem.fit_intercept), problem.terms.region.rows
-    header: dict[str, Any] = {"kind": one.kind}
-    arrays = constraint_arrays(rows, 0 if one.kind == "infeasible" else free)
-    if one.kind == "infeasible":
-        proof = solution.infeasibility
-        return [(header, arrays | {"inequality": proof.inequality, "equality": proof.equality})]
-    more_header, more_arrays = _terms(one, free)
-    weights, own = _weights(one, data)
-    header, arrays = header | more_header | weights, arrays | more_arrays | own
-    if one.kind == "unbounded":
-        # The proof is far from where the direction starts: from an answer that is far itself,
-        # rounding may hide the fall.
-        zero = np.clip(np.zeros(solution.coef.size), rows.lower, rows.upper)
-        return [
-            (header | {"claim": {}}, arrays | {"coef": start, "direction": solution.direction})
-            for start in (solution.coef, zero)
-        ]
-    dual = solution.dual
-    answer = np.append(solution.coef, [solution.intercept] * free)
-    arrays |= {"coef": answer, "split_coef": answer}
-    arrays["inequality"] = dual.inequality if dual.inequality.size else np.zeros(rows.c.size)
-    arrays["equality"] = dual.equality if dual.equality.size else np.zeros(rows.f.size)
-    if not problem.is_in_memory:
-        arrays |= {"slope_rows": dual.rows, "slopes": slopes_in_blocks(problem, dual)}
-        return [(header, arrays)]
-    if dual.sample.size != problem.n_samples:
-        raise ValueError(
-            f"save: the problem has {problem.n_samples} rows, but the solution holds "
-            f"{dual.sample.size} multipliers; one from a pickle holds none. A fitted model can "
-            "find them again: model.save_certificate(path, X, y)."
-        )
-    slopes, tries = slopes_of(problem.data.samples, np.asarray(dual.sample)), []
-    for listed in (np.arange(slopes.size), undecided_rows(problem, answer, slopes)):
-        numbers = listed
-        if one.levels is not None:  # level by level here, row by row in the file
-            level, row = np.divmod(listed, slopes.size // one.levels.count)
-            numbers = row * one.levels.count + level
-        elif one.samples is not None:
-            numbers = one.samples[listed]
-        order = np.argsort(numbers)
-        found = {"slope_rows": numbers[order].astype(np.int64), "slopes": slopes[listed][order]}
-        tries.append((dict(header), arrays | found))
-    return tries
 
 
 def _terms(one: Statement, free: int) -> tuple[dict[str, Any], dict[str, Any]]:

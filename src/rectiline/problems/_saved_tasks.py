@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from scipy import linalg
@@ -12,9 +12,7 @@ from scipy import linalg
 from rectiline._typing import Indices, Matrix
 from rectiline.problems._multipliers import slopes_of
 from rectiline.problems._multitask import MultiTaskProblem
-
-if TYPE_CHECKING:
-    from rectiline.problems._saved import ProvedData
+from rectiline.problems._saved import ProvedData, constraint_arrays, curve_of
 
 _ALLOWED = 1.0 - 2.0**-50  # the shares of directions must add up to their number or less
 
@@ -41,8 +39,6 @@ class TaskStatement:
 
     def tries(self, data: ProvedData) -> list[tuple[dict[str, Any], dict[str, Any]]]:
         """Return header and arrays of the problem; all slopes are listed."""
-        from rectiline.problems._saved import constraint_arrays, curve_of  # this file is for those
-
         problem, tasks, penalty = self.problem, self.problem.tasks, self.problem.penalty
         (p, m), free = self.solution.coef.shape, int(problem.fit_intercept)
         n, d = np.shape(data.X)[0], m * (p + free)
