@@ -165,7 +165,8 @@ class Pieces:
 
     def place(self, z: Vector, g: Vector, reach: Vector) -> Places:
         """Return where ``argument + reach * slope`` meets the graph, row by row."""
-        slopes = g / self.scale if self._counts is None else _ratio(g, self.scale, self._counts)
+        used = True if self._counts is None else self._counts
+        slopes = np.divide(g, self.scale, out=np.zeros(g.size), where=used)
         sought = self.direction * z + self.offset + reach * slopes
         found = self._curve.places(sought, reach)
         return found if self._counts is None else found * self._counts
@@ -185,11 +186,6 @@ class Pieces:
         at, sign = places[rows], self.direction[rows]
         level = (self._level[at] - self.offset[rows]) / sign
         return level, self._inverse[at] / (sign * self.scale[rows])
-
-
-def _ratio(above: Vector, below: Vector, where: NDArray[np.bool_]) -> Vector:
-    """Return the quotients of the entries in question, zero elsewhere."""
-    return np.divide(above, below, out=np.zeros(above.size), where=where)
 
 
 def make_tasks(

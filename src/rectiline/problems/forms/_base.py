@@ -70,6 +70,8 @@ class ProblemForm:
     direction = Part[Vector]("problem.direction")
     #: Offsets o with ``t_i = p_i z_i + o_i``, z the prediction.
     offset = Part[Vector]("problem.offset")
+    #: Sample weights.
+    weight = Part[Vector]("problem.weight")
     #: Whether there is a free intercept.
     fit_intercept = Part[bool]("problem.fit_intercept")
 

@@ -31,9 +31,6 @@ _MOST_LEVELS = 6  # a sorted penalty with more distinct strengths needs too many
 class CompositeForm(ProblemForm):
     """What a solver that works with pricing needs."""
 
-    #: Sample weights.
-    weight = Part[Vector]("problem.weight")
-
     # ---- the loss ----------------------------------------------------------------------------
 
     @cached_property

@@ -44,8 +44,6 @@ class RectifiedForm(ProblemForm):
         """The cost of each column."""
         return self.problem.columns
 
-    #: Sample weights.
-    weight = Part[Vector]("problem.weight")
     #: Sum of the sample weights.
     total_weight = Part[float]("problem.total_weight")
 

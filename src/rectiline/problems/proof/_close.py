@@ -7,8 +7,6 @@ many pairs at once, row blocks, several tasks. See `rectiline.problems._problem`
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -68,8 +66,7 @@ def with_frozen_rows(
     if frozen is not None:
         loss, loss_error = loss + frozen.loss, loss_error + frozen.loss_error
         least += frozen.least_loss
-    at_zero, scale = partial(_term_at_zero, pair, at), partial(_size_of_terms, pair)
-    return RowTerms(loss, loss_error, terms, at_zero, least, scale)
+    return RowTerms(loss, loss_error, terms, least, [(pair, at)])
 
 
 def _excess(frozen: FrozenRows) -> Term:
@@ -178,20 +175,17 @@ class RowTerms(NamedTuple):
     terms : list of Term
         Sums of ``f_i(z_i) + f_i*(g_i) - g_i z_i`` over the samples and of ``xi'(A b + c)`` and
         ``nu'(E b + f)`` over the rows; what is charged for sums that have to be zero.
-    at_zero : callable
-        Returns the samples' `Term` for multipliers that are all zero.
     least_loss : float
         Sum of the smallest values of the losses.
-    scale : callable
-        Returns the size of the losses' terms for a gap that may be one of an optimum of zero.
+    parts : list of tuple of Pair and Bounded
+        The pair of each task, or the only one, and the arguments of the losses of its listed rows.
     """
 
     loss: float
     loss_error: float
     terms: list[Term]
-    at_zero: Callable[[], Term]
     least_loss: float
-    scale: Callable[[float, float], float]
+    parts: list[tuple[Pair, Bounded]]
 
 
 class Closed(NamedTuple):
@@ -229,14 +223,16 @@ def close(
     if max(rows.loss - rows.least_loss, 0.0) < gap.upper:
         nothing = np.zeros_like(q)
         at_zero = problem.penalty_terms(coef, nothing, nothing)
-        other = _sum([rows.at_zero(), Term(at_zero.gap, at_zero.upper)])
+        far = [_term_at_zero(*part) for part in rows.parts]
+        other = _sum([*far, Term(at_zero.gap, at_zero.upper)])
         by_zero_dual = other.upper < gap.upper
         gap = other if by_zero_dual else gap
     rounded = rows.loss_error + penalty.error + _SUM_ROUNDING * (abs(rows.loss) + penalty.value)
     upper = (gap.upper + rounded) * (1.0 + _SUM_ROUNDING)
     if math.isfinite(primal) and math.isfinite(upper):
         rounding = upper - gap.value
-        scale = rows.scale(gap.value, distance_from_zero(primal - upper, primal + rounding))
+        away = distance_from_zero(primal - upper, primal + rounding)
+        scale = sum(_size_of_terms(pair, gap.value, away) for pair, _ in rows.parts)
     else:  # rounding is to blame unless the bound is infinite anyway
         upper, scale = math.inf, 0.0
         rounding = math.inf if gap.value < math.inf else 0.0

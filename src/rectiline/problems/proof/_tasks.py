@@ -96,15 +96,8 @@ def _closed(problem: MultiTaskProblem, U: Matrix, pairs: list[Pair], left: float
         terms.append(Term(math.inf, math.inf))
     loss = sum(one.loss for one in rows)
     lost = sum(one.loss_error for one in rows) + gamma(len(rows)) * abs(loss)
-
-    def at_zero() -> Term:
-        found = [one.at_zero() for one in rows]
-        return Term(sum(one.value for one in found), sum(one.upper for one in found))
-
-    def scale(gap: float, away: float) -> float:
-        return sum(one.scale(gap, away) for one in rows)
-
-    together = RowTerms(loss, lost, terms, at_zero, problem.least_loss, scale)
+    parts = [part for one in rows for part in one.parts]
+    together = RowTerms(loss, lost, terms, problem.least_loss, parts)
     return close(problem, U, q.T, error.T, together, radius)
 
 
