@@ -1,4 +1,4 @@
-"""Constraints that a start at zero in the units of the data does not suit.
+"""Programs that a start at zero in the units of the data does not suit.
 
 Ordered coefficients of columns of very different size were left unsolved by every solver; random
 problems (`make fuzz-solve`) found them.
@@ -13,8 +13,8 @@ from scipy import sparse as sp
 
 import rectiline as rl
 from rectiline.constraints import LinearEquality, Monotone
-from rectiline.losses import Absolute, PiecewiseLQ
-from rectiline.penalties import L1
+from rectiline.losses import Absolute, PiecewiseLQ, Pinball
+from rectiline.penalties import L1, Ridge
 from rectiline.problems.forms import EpigraphForm
 from rectiline.solvers.interior.program import build
 
@@ -44,6 +44,20 @@ def test_units_follow_predictions_that_constraints_force():
         for given in ([], [far])
     )
     assert free < 2.0 and forced > 1e5
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_units_grow_with_coefficients_that_a_linear_term_takes_far(seed):
+    """Columns of all sizes depend on one another: to a million times what the targets suggest."""
+    rng = np.random.default_rng(seed)
+    X = 0.3 * rng.normal(size=(60, 30)) + rng.normal(size=(60, 1))
+    X = X @ rng.integers(-2, 3, (30, 40)) * 10.0 ** rng.uniform(-3, 3, 40)
+    linear = 30.0 * rng.normal(size=40) * X.std(axis=0)
+    problem = rl.Problem(
+        X, rng.normal(size=60), Pinball(0.8), Ridge(0.01), fit_intercept=False, linear=linear
+    )
+    for solver in ("interior", "auto"):
+        assert rl.solve(problem, solver=solver).status == "solved"
 
 
 def test_a_sparse_matrix_with_few_zeros_is_centred():

@@ -36,6 +36,7 @@ _MOST_COMPILED_PRODUCTS = 3e6
 _EXPECTED_STEPS = 10
 _COLUMNS_PER_STEADY_ROW = 1.7  # up to which a factor of the columns is as fast
 _PROXIMAL_OF_32_DIGITS = 1e-20
+_LARGEST_SIZE = 1e3  # of coefficients in units of the program; 1e2 restarts more, and gains little
 _LEAST_ENTRIES_TO_COUNT_ZEROS = 1_000_000  # of an array
 _LEAST_SPARSE_WIDTH = 200  # columns from which on a sparse factor can save time
 _CONSTRAINTS_PER_DATA = 4  # stored entries, up to which sparse systems bear rows of constraints
@@ -73,15 +74,18 @@ class Method:
         Of the arithmetic.
     proximal : float
         Weight of the proximal term.
+    size : float
+        Of the coefficients, in the units that the data suggest.
     """
 
-    def __init__(self, form: EpigraphForm, digits: int, proximal: float) -> None:
+    def __init__(self, form: EpigraphForm, digits: int, proximal: float, size: float = 1.0) -> None:
         if form.design.is_sparse:  # its rows are copied several times, see `ProgramRows`
             checkpoint(seconds=SECONDS_PER_SPARSE_ENTRY_COPIED * form.design.n_stored)
-        self.program = build(form, digits)
+        self._digits, self._proximal, self._size = digits, proximal, size
+        self.program = build(form, digits, size)
         given = self.program.compiled()
         rows = self.program.rows
-        is_curved = bool((self.program.rho > 0).all())
+        self._is_curved = is_curved = bool((self.program.rho > 0).all())
         self.needs_python = False
         if digits == 32:
             by_rows = is_curved and bool(2 * rows.ends[1] < self.program.width)
@@ -108,6 +112,18 @@ class Method:
     def step(self, seconds: float) -> bool:
         """Take a step; return whether there was one."""
         return bool(self.core.step(seconds, self.needs_python))
+
+    def in_fitting_units(self) -> Method:
+        """Return the method, anew in larger units where coefficients have outgrown its own.
+
+        A linear term can take coefficients as far as a small ridge lets it, which the data do not
+        tell beforehand. From a start that is far too small, steps are short.
+        """
+        size = float(np.sqrt(np.mean(self.core.point()[0] ** 2))) if self._is_curved else 0.0
+        if size <= _LARGEST_SIZE:
+            return self
+        form, digits, proximal = self.program.form, self._digits, self._proximal
+        return Method(form, digits, proximal, self._size * size)
 
 
 def sparse_equations(rows: ProgramRows) -> Any:

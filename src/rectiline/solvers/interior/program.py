@@ -152,11 +152,14 @@ class UnitProgram:
         return x
 
 
-def build(form: EpigraphForm, digits: int = 16) -> UnitProgram:
-    """Return the scaled program of a form. With 32 digits scaling and centring round nothing."""
+def build(form: EpigraphForm, digits: int = 16, size: float = 1.0) -> UnitProgram:
+    """Return the scaled program of a form, for coefficients of a size (see `measure`).
+
+    With 32 digits scaling and centring round nothing.
+    """
     (active, samples), boxed = used_samples(form), BoxedRows.of(form)
     design = _stored(form.design, active)
-    scales = measure(form, design, samples, boxed.matrix, is_exact=digits == 32)
+    scales = measure(form, design, samples, boxed.matrix, digits == 32, size)
     width = form.epigraph.n_columns + form.fit_intercept
     d, unit = design.n_features, scales.prediction * scales.objective
     units, n = _Units(), samples.weight.size

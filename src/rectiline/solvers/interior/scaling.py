@@ -44,11 +44,13 @@ def measure(
     samples: Samples,
     matrix: Any,
     is_exact: bool,
+    size: float = 1.0,
 ) -> Scales:
     """Return the scales of a form; `matrix` holds the rows that are not samples.
 
     `is_exact`: all scales are powers of two and nothing is centred, so that nothing is rounded;
     otherwise the intercept takes up the means of columns and the middle of the targets.
+    `size`: of the coefficients, in the units that the data alone suggest.
     """
     centre, spread = _columns(design, form.fit_intercept and not is_exact)
     column, rows = _alternate(spread, matrix, form.epigraph.n_columns)
@@ -64,7 +66,7 @@ def measure(
         kinds = [...] if losses is None else [losses == kind for kind in np.unique(losses)]
         spread_of_bends = max(float(np.median(away[kind])) for kind in kinds)
         prediction = spread_of_bends or float(np.mean(np.abs(bends))) or 1.0
-    prediction = max(prediction, _forced(form, design))
+    prediction = size * max(prediction, _forced(form, design))
     if is_exact:
         prediction = float(_power(prediction))
     is_shifted = not is_exact and form.fit_intercept and np.ptp(samples.direction) == 0.0

@@ -90,6 +90,12 @@ class InteriorState:
         if self.is_best or step > _LONGER_STEP_FACTOR * self.longest:
             self.idle, self.longest = 0, max(step, self.longest)
 
+    def fit_units(self) -> None:
+        """Start again in larger units where coefficients have outgrown those of the program."""
+        method = self.method.in_fitting_units()
+        if method is not self.method:
+            self.method, self.mark, self.longest, self.idle = method, (np.inf, np.inf), 0.0, 0
+
     def round_off(self, target: float) -> bool:
         """Give the current pair exact zeros where it stays good enough for the target.
 
@@ -206,6 +212,7 @@ class Interior:
             left = budget.left()
             if left <= 0.0:
                 break
+            state.fit_units()
             moved = state.method.step(left)
             verdict = state.evaluate()
             reached = verdict.meets(_safe(budget.relative_gap))
