@@ -99,6 +99,21 @@ def test_free_columns_meet_another_target_with_open_boxes():
     np.testing.assert_allclose(X[:, [1, 3]].T @ moved, target, rtol=1e-12)
 
 
+@pytest.mark.parametrize("seed", [102, 185, 261, 279])
+def test_multipliers_pushed_out_of_their_boxes_stay_at_the_end(seed):
+    """Three columns have rows at an end of their boxes alone, which few of them may leave."""
+    rng = np.random.default_rng(seed)
+    Z, low, high = rng.normal(size=(60, 8)), np.full(60, -1.0), np.zeros(60)
+    Z[:30, :3] = 0.0
+    g = np.where(np.arange(60) < 30, -0.5 * rng.random(60), 0.0)
+    reachable = np.where(g < 0, g, -1e-6 * (rng.random(60) < 0.3))
+    moved, left = balance_free_columns(
+        as_design(Z), np.arange(8), False, g, low, high, Z.T @ reachable
+    )
+    assert left <= 1e-15
+    assert ((low <= moved) & (moved <= high)).all()
+
+
 def test_an_unreachable_balance_is_reported():
     design = as_design(np.ones((5, 1)))
     low, high = np.full(5, 1.0), np.full(5, 2.0)  # the sum is at least 5

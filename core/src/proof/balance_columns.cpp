@@ -139,6 +139,7 @@ double balance_columns(const FreeColumns& Z, const SolveNormal& solve, DualBoxes
         largest = std::max(largest, size_of(one)), square += one * one;
     if (largest == 0) largest = 1.0;
     std::vector<double> left(order), level(order), weight(n), change(n), best;
+    std::vector<bool> stays(n);  // at an end of its box, and was pushed beyond it
     for (std::size_t j = 0; j < order; ++j) {
         const double norm = j < column_norm.size() ? column_norm[j] : std::sqrt(n);
         level[j] = norm * std::sqrt(square) + size[j] + 1e-300;
@@ -161,9 +162,14 @@ double balance_columns(const FreeColumns& Z, const SolveNormal& solve, DualBoxes
         if (is_best) best.assign(g.begin(), g.end());
         set_weights(boxes.low.data(), boxes.high.data(), g.data(), largest, std::ssize(g),
                     weight.data());
-        if (!solve(weight, left, change)) break;
         for (std::size_t i = 0; i < n; ++i)
-            g[i] = std::min(std::max(g[i] - change[i], boxes.low[i]), boxes.high[i]);
+            if (stays[i]) weight[i] = 0;
+        if (!solve(weight, left, change)) break;
+        for (std::size_t i = 0; i < n; ++i) {
+            const double moved = std::min(std::max(g[i] - change[i], boxes.low[i]), boxes.high[i]);
+            if (moved == g[i] && (moved == boxes.low[i] || moved == boxes.high[i])) stays[i] = true;
+            g[i] = moved;
+        }
     }
     std::copy(best.begin(), best.end(), g.begin());
     return best_left;

@@ -38,7 +38,7 @@ SolveNormal dense_solver(const FreeColumns& Z, Interrupt& interrupt);
 // Moves g inside its boxes until Z'g is nearly `target`, and returns the largest leftover relative
 // to `size` + |z_j| |g|. Samples strictly inside their boxes sit on a kink of the loss, where
 // moving their multiplier is free: corrections are least squares weighted by the squared distance
-// to the box, clipped, and repeated.
+// to the box, clipped, and repeated without those that are pushed out of the box at its ends.
 double balance_columns(const FreeColumns& Z, const SolveNormal& solve, DualBoxes boxes,
                        std::span<const double> column_norm, std::span<const double> target,
                        std::span<const double> size, std::span<double> g);
