@@ -14,7 +14,7 @@ from scipy import sparse as sp
 import rectiline as rl
 from rectiline.constraints import LinearEquality, Monotone
 from rectiline.losses import Absolute, PiecewiseLQ, Pinball
-from rectiline.penalties import L1, Ridge
+from rectiline.penalties import L1, GroupLinf, Ridge
 from rectiline.problems.forms import EpigraphForm
 from rectiline.solvers.interior.program import build
 
@@ -58,6 +58,17 @@ def test_units_grow_with_coefficients_that_a_linear_term_takes_far(seed):
     )
     for solver in ("interior", "auto"):
         assert rl.solve(problem, solver=solver).status == "solved"
+
+
+@pytest.mark.parametrize("seed", [0, 23, 33, 45])
+def test_an_objective_that_falls_is_progress(seed):
+    """Columns far from zero: coefficients go far in short steps, and products hardly fall."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(100, 20)) * (rng.random((100, 20)) < 0.5)
+    X = (X + 100.0 * rng.random(20)) * 10.0 ** rng.uniform(-3, 3, 20)
+    y = np.where(rng.random(100) < 0.5, 1.0, -1.0)
+    problem = rl.Problem(X, y, "hinge", GroupLinf(0.01, rng.integers(7, size=20)))
+    assert rl.solve(problem, solver="interior", digits=16).status == "solved"
 
 
 def test_a_sparse_matrix_with_few_zeros_is_centred():

@@ -48,6 +48,8 @@ _MOST_POLISHING_STEPS = 3  # further ones for the sake of exact zeros
 _PATIENCE = {16: 8, 32: 30}  # steps without progress, by digits
 _LONGER_STEP_FACTOR = 1.5  # a step this much longer than the longest before counts as progress
 _LEAST_PRODUCT = 1e-20  # mean products below this cannot make the gap smaller
+_LOWER_OBJECTIVE = 0.997  # times that at the mark: less is progress, on the way to far coefficients
+_NO_MARK = (np.inf, np.inf, np.inf)
 _MOST_PRODUCTS_OF_32_DIGITS = 2.5e7  # per step: a few tenths of a second
 
 
@@ -60,8 +62,8 @@ class InteriorState:
     working: WorkingColumns | None  # None where all columns are in the program
     best_gap: float = np.inf
     is_best: bool = True  # whether the present pair is the best one
-    mark: tuple[float, float] = (np.inf, np.inf)  # products and residual at the last progress
-    longest: float = 0.0  # step since then
+    mark: tuple[float, float, float] = _NO_MARK  # products, residual and objective at the last
+    longest: float = 0.0  # progress, and the longest step since then
     idle: int = 0  # steps since then, or since steps grew
 
     def evaluate(self) -> Verdict:
@@ -83,9 +85,10 @@ class InteriorState:
         # The gap of an early pair says little: what must fall is the products, down to rounding.
         step = self.method.core.step_length
         self.idle += 1
-        products, residual = verdict.mean_product, verdict.residual
-        if _LEAST_PRODUCT < products < 0.5 * self.mark[0] or residual < 0.5 * self.mark[1]:
-            self.idle, self.mark, self.longest = 0, (products, residual), step
+        products, residual, size = verdict.mean_product, verdict.residual, verdict.size
+        is_better = _LEAST_PRODUCT < products < 0.5 * self.mark[0] or residual < 0.5 * self.mark[1]
+        if is_better or size < _LOWER_OBJECTIVE * self.mark[2]:
+            self.idle, self.mark, self.longest = 0, (products, residual, size), step
         # Steps that grow are on their way out of a corner, however short they are as yet.
         if self.is_best or step > _LONGER_STEP_FACTOR * self.longest:
             self.idle, self.longest = 0, max(step, self.longest)
@@ -94,7 +97,7 @@ class InteriorState:
         """Start again in larger units where coefficients have outgrown those of the program."""
         method = self.method.in_fitting_units()
         if method is not self.method:
-            self.method, self.mark, self.longest, self.idle = method, (np.inf, np.inf), 0.0, 0
+            self.method, self.mark, self.longest, self.idle = method, _NO_MARK, 0.0, 0
 
     def round_off(self, target: float) -> bool:
         """Give the current pair exact zeros where it stays good enough for the target.
