@@ -108,6 +108,23 @@ def test_repeated_rows_on_a_knot_are_proved(seed):
         assert rl.solve(problem, tol=TOL).certificate.holds(TOL)
 
 
+@pytest.mark.parametrize("seed", [1, 3, 8])
+@pytest.mark.parametrize("loss", ["squared_error", "squared_epsilon_insensitive", "expectile"])
+def test_weak_norms_of_groups_are_proved(loss, seed):
+    """Frozen rows have slopes at the answer, right to half the digits: beside a weak norm, few."""
+    rng = np.random.default_rng(seed)
+    d = int(rng.integers(4, 15))
+    X = rng.normal(size=(4000, d)) * 10.0 ** rng.uniform(-2, 2, d)
+    y = X @ rng.normal(size=d) / X.std() + rng.normal(size=4000)
+    strength = 10 ** rng.uniform(-3, 1)
+    penalty = P.Slope(strength * np.linspace(1, 0.2, d))
+    if seed % 2:
+        penalty = P.GroupLinf(strength, rng.integers(3, size=d))
+    rows = rl.rows.from_arrays(X, y, block_rows=900)
+    solution = rl.solve(rl.Problem(rows, None, loss, penalty), tol=TOL)
+    assert solution.certificate.holds(TOL) and solution.passes <= 6
+
+
 def test_a_few_crossed_rows_do_not_spoil_the_proof_under_a_weak_ridge():
     """The near rows move until q is the slope of the penalty; its square stands over 2 rho."""
     rng = np.random.default_rng(3)

@@ -62,8 +62,8 @@ class InteriorState:
     working: WorkingColumns | None  # None where all columns are in the program
     best_gap: float = np.inf
     is_best: bool = True  # whether the present pair is the best one
-    mark: tuple[float, float, float] = _NO_MARK  # products, residual and objective at the last
-    longest: float = 0.0  # progress, and the longest step since then
+    mark: tuple[float, float, float] = _NO_MARK  # products, residual, objective at last progress
+    longest: float = 0.0  # step since then
     idle: int = 0  # steps since then, or since steps grew
 
     def evaluate(self) -> Verdict:

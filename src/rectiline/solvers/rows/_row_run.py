@@ -29,6 +29,7 @@ _WIDE_REACH_IN_DEVIATIONS = 3.0  # standard deviations of the sample's answer
 _GOOD_STEP_GAP_SHARE = 0.1  # share of the gap that a good step leaves at most
 # To which reduced problems are solved, and its change if that is not enough.
 TOLERANCE_SHARE, _TIGHTER_FACTOR = 0.2, 0.03
+_LEAST_AIM_OF_FROZEN_ROWS = 1e-3  # where that does not do, multipliers of all rows have to move
 # Some near rows are solved to this share of what is left of the sample's gap.
 _SAMPLE_GAP_SHARE = 0.02
 # If rows across a knot have less of the gap, the reduced problem was solved too roughly.
@@ -176,7 +177,8 @@ class RowRun:
 
         A step after which the gap is small leaves little to move. A step that did not help has
         gone too far for the rows that were near: they stay, beside more of them if they are not too
-        many. If no rows have crossed a knot, the same rows are solved again, more accurately.
+        many. If no rows have crossed a knot, the same rows are solved again, more accurately, and
+        all rows if that does not help.
         """
         assert self.near is not None
         reach, keeps = self.split.reach, False
@@ -184,6 +186,9 @@ class RowRun:
             reach *= _REACH_REDUCTION if reach >= _WIDE_REACH_IN_DEVIATIONS else 1.0
         elif self.is_rough:
             keeps = True
+            n = self.plan.n
+            if n is not None and self.aim < _LEAST_AIM_OF_FROZEN_ROWS and self.plan.can_keep_all:
+                return replace(self.split, always=np.arange(n))
         elif self.was_good:
             reach *= _REACH_REDUCTION
         else:
@@ -222,7 +227,10 @@ class RowRun:
         gradient, total = np.asarray(totals["gradient"]), float(totals["total"])
         curvature, loss = self._split_frozen.curvature, float(totals["loss"])
         at_split = Frozen(self.coef, self.intercept, gradient, total, curvature, loss)
-        self.near, self.second, self.frozen = totals.near(), None, at_split.changed(totals)
+        frozen = at_split.changed(totals)
+        if self._holds_all_rows:  # what is left are differences of sums, rounding alone
+            frozen = Frozen.nothing(self.coef, self.intercept, self.objective)
+        self.near, self.second, self.frozen = totals.near(), None, frozen
         self.rows_kept = max(self.rows_kept, self.near.rows.size)
         self.was_good = certificate.relative_gap <= _GOOD_STEP_GAP_SHARE * self.last_gap
         crossing = self.crossing_gap / max(abs(certificate.primal), 1e-300)
