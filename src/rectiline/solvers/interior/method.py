@@ -85,7 +85,8 @@ class Method:
         self.program = build(form, digits, size)
         given = self.program.compiled()
         rows = self.program.rows
-        self._is_curved = is_curved = bool((self.program.rho > 0).all())
+        is_curved = bool((self.program.rho > 0).all())
+        self._goes_far = is_curved and form.linear_rows.size > 0
         self.needs_python = False
         if digits == 32:
             by_rows = is_curved and bool(2 * rows.ends[1] < self.program.width)
@@ -119,7 +120,9 @@ class Method:
         A linear term can take coefficients as far as a small ridge lets it, which the data do not
         tell beforehand. From a start that is far too small, steps are short.
         """
-        size = float(np.sqrt(np.mean(self.core.point()[0] ** 2))) if self._is_curved else 0.0
+        if not self._goes_far:
+            return self
+        size = float(np.sqrt(np.mean(self.core.point()[0] ** 2)))
         if size <= _LARGEST_SIZE:
             return self
         form, digits, proximal = self.program.form, self._digits, self._proximal
