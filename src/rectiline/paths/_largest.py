@@ -37,7 +37,7 @@ from rectiline.solvers import Newton, Session, Solution, limited_threads, solve
 
 _MOST_STEPS = 12
 _START_SHARE = 0.6  # of the first upper bound, where the ascent starts
-_STEP_DOWN_FACTOR = 0.01  # to the next strength where zeros were optimal
+_FIRST_STEP_DOWN = 0.2  # factor to the next strength where zeros were optimal; then its square
 _ROWS_PER_COLUMN_FOR_NEWTON = 4  # from which on its rough steps are the fastest
 _ROUGH_TOL, _EXACT_TOL = 1e-2, 3e-11
 _SPARSE_TOL = 1e-4  # relative gap of exact steps where pivots are slow:
@@ -191,7 +191,7 @@ class _Bounds:
         self, strength: float, solver: str, tol: float, found: Solution | None
     ) -> tuple[float, Solution | None]:
         """Go up while bounds improve; return the strength to go on from and the answer there."""
-        session = Session()
+        session, step_down = Session(), _FIRST_STEP_DOWN
         for _ in range(_MOST_STEPS):
             one = self.problem.with_penalty(self.norm.with_strength(strength * self.norm.strength))
             found = solve(one, solver, tol, warm_start=found, session=session)
@@ -200,7 +200,8 @@ class _Bounds:
             if self.upper - self.lower <= _EQUAL_BOUNDS * self.upper or self.upper <= self.nothing:
                 break
             before = strength  # as long as nothing is proved, zeros are optimal there
-            strength = self.lower or _STEP_DOWN_FACTOR * min(strength, self.upper)
+            strength = self.lower or step_down * min(strength, self.upper)
+            step_down *= step_down
             if abs(strength - before) <= 0.1 * tol * strength:
                 break
         return strength, found
