@@ -74,8 +74,9 @@ class CompositeForm(ProblemForm):
             q[wrong[np.abs(q[wrong]) <= rounding]] = 0.0
         share = terms.shrink_factor(q)
         loss, gap = self.rows.sums(z, share * point.sample)
-        primal = loss + terms.penalty_value(point.coef)
-        gap += terms.penalty_terms(point.coef, share * q, np.zeros(q.size)).gap
+        penalty = terms.penalty_terms(point.coef, share * q, np.zeros(q.size))
+        primal = loss + penalty.value
+        gap += penalty.gap
         if self.n_constraints:
             gap += terms.region.gap(point.coef, self.invert(point)[2].scaled(share))
             return primal, gap
@@ -166,21 +167,18 @@ class CompositeForm(ProblemForm):
             kept = [atom.columns for atom in atoms[: int(np.searchsorted(sizes, limit)) + 1]]
             return self.whole_groups(np.concatenate(kept)) if kept else np.zeros(0, dtype=np.intp)
         if self.sorted_strengths is not None:
-            score, bar = np.abs(q), 0.0
             if self.shrink_factor(q) >= 1.0:
-                bar = np.inf
-            else:
-                place = min(int(inside.sum()), score.size - 1)
-                bar = 0.98 * float(self.sorted_strengths[place])
+                return np.zeros(0, dtype=np.intp)
+            place = min(int(inside.sum()), q.size - 1)
+            high = np.full(q.size, 0.98 * float(self.sorted_strengths[place]))
+            low = -high
         else:
             low, high = self.entry_range
-            with np.errstate(divide="ignore", invalid="ignore"):
-                score = np.where(q == 0, 0.0, np.abs(q) / np.where(q > 0, high, -low))
-            bar = 1.0
-        score = np.where(inside, -np.inf, score)
-        found = np.flatnonzero(score > bar)
-        if found.size > limit:
-            found = found[np.argpartition(-score[found], limit - 1)[:limit]]
+        found = np.flatnonzero(((q > high) | (q < low)) & ~inside)
+        if found.size > limit:  # few of the columns are ranked
+            pull = q[found]
+            score = pull / np.where(pull > 0, high[found], low[found])
+            found = found[np.argpartition(-score, limit - 1)[:limit]]
         return found
 
     def shrink_factor(self, q: Vector) -> float:

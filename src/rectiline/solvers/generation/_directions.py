@@ -107,8 +107,9 @@ class Directions:
         busy = np.flatnonzero(terms)
         columns, terms = self.columns[busy], terms[busy]
         coef: Vector = np.bincount(columns, terms, minlength=self._n_features).astype(np.float64)
-        size = np.bincount(columns, np.abs(terms), minlength=self._n_features)
-        coef[np.abs(coef) <= 1e-14 * size] = 0.0  # opposite signs that cancel up to rounding
+        size = np.bincount(columns, np.abs(terms))[columns]
+        # Opposite signs that cancel up to rounding.
+        coef[columns[np.abs(coef[columns]) <= 1e-14 * size]] = 0.0
         return coef
 
     def allowed_range(self, form: LinearProgramForm, first: int) -> tuple[Vector, Vector]:
