@@ -165,8 +165,8 @@ std::optional<std::tuple<NumpyIndices, NumpyVector, NumpyVector>> exact_moves(
 
 std::optional<std::tuple<FourNumbers, double, NumpyVector, FourVectors>> close_pair(
     const Design& X, NormArrays norms, const Design* free, IndexIn free_columns, bool fit_intercept,
-    const Rows& rows, const Columns& columns, VectorIn low, VectorIn high, VectorIn b,
-    double intercept, VectorIn g, bool twofold) {
+    const Rows& rows, const Columns& columns, VectorIn b, double intercept, VectorIn g,
+    bool twofold) {
     require(X.n() == rows.n() && X.d() == columns.d(), "X must have the rows and columns");
     const DesignView view = free_view(free, X.n());
     const auto places = checked_indices(free_columns, X.d(), "free_columns");
@@ -177,8 +177,7 @@ std::optional<std::tuple<FourNumbers, double, NumpyVector, FourVectors>> close_p
                                       {view, fit_intercept},
                                       places,
                                       rows.view,
-                                      columns.view,
-                                      {checked(low, X.n(), "low"), checked(high, X.n(), "high")}};
+                                      columns.view};
     const auto coef = checked(b, X.d(), "b");
     NumpyVector moved = copy_vector(checked(g, X.n(), "g"));
     std::optional<proof::ClosedPair> found;
@@ -223,8 +222,7 @@ void bind_proof(nb::module_& m) {
           "most left in size, and what that may change in X.T @ g; None if none were found. Free "
           "columns are dense, or None for the intercept alone");
     m.def("close_pair", &close_pair, "X"_a, "norms"_a, "free"_a.none(), "free_columns"_a,
-          "fit_intercept"_a, "rows"_a, "columns"_a, "low"_a, "high"_a, "b"_a, "intercept"_a, "g"_a,
-          "twofold"_a,
+          "fit_intercept"_a, "rows"_a, "columns"_a, "b"_a, "intercept"_a, "g"_a, "twofold"_a,
           "row_terms of any finite g that is clipped, balanced, measured and shrunk into the dual "
           "range: (terms, share, g, measured), None if no exact balance was found");
 }

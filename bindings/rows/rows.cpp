@@ -70,6 +70,11 @@ StateArrays states(const Rows& rows, VectorIn z, VectorIn g, std::int64_t most) 
     return found;
 }
 
+auto boxes_of_multipliers(const Rows& rows) {
+    return all_filled([&](auto low, auto high) { dual_boxes(rows.view, low, high); }, rows.n(),
+                      rows.n());
+}
+
 auto ranges_of_slopes(const Rows& rows, double z) {
     return all_filled([&](auto low, auto high) { slope_ranges(rows.view, z, low, high); }, rows.n(),
                       rows.n());
@@ -125,6 +130,8 @@ void bind_rows(nb::module_& m) {
              "Clip g into its boxes, in place")
         .def("balance", &on_rows<balance, VectorOut>, "g"_a.noconvert(),
              "Move g into its boxes and to sum 0, in place; returns what is left of the sum")
+        .def("dual_boxes", &boxes_of_multipliers,
+             "The least and the largest slope of each row's cost")
         .def("slope_ranges", &ranges_of_slopes, "z"_a,
              "The left and the right derivative of each row's cost at the prediction z");
     nb::class_<Columns>(m, "ColumnFunctions",

@@ -160,7 +160,7 @@ double share_below(double q, double error, double end) {
 }
 
 // Moves multipliers into their boxes, and inside them until they balance.
-void repair(const SmallProblem& problem, std::span<double> g) {
+void repair(const SmallProblem& problem, DualBoxes boxes, std::span<double> g) {
     if (problem.free_columns.empty() && problem.free.intercept) {
         rows::balance_dual(problem.rows, g);
         return;
@@ -172,8 +172,7 @@ void repair(const SmallProblem& problem, std::span<double> g) {
     for (const std::int64_t j : problem.free_columns)
         norms.push_back(problem.norms.column[j]);
     Interrupt never;
-    balance_columns(problem.free, dense_solver(problem.free, never), problem.boxes, norms, zero,
-                    zero, g);
+    balance_columns(problem.free, dense_solver(problem.free, never), boxes, norms, zero, zero, g);
     rows::clip_dual(problem.rows, g);
 }
 
@@ -251,7 +250,10 @@ std::optional<ClosedPair> close_pair(const SmallProblem& problem, std::span<cons
                                      double intercept, bool twofold, std::span<double> g,
                                      PairProducts out) {
     const auto [argument, radius, q, error] = out;
-    repair(problem, g);
+    std::vector<double> low(g.size()), high(g.size());
+    const DualBoxes boxes{low, high};
+    if (problem.free.order() > 0) rows::dual_boxes(problem.rows, low, high);
+    repair(problem, boxes, g);
     const Candidate pair{b, intercept, g};
     if (twofold) {
         measure_twofold(problem.X, problem.rows, pair, {}, out);
@@ -267,7 +269,7 @@ std::optional<ClosedPair> close_pair(const SmallProblem& problem, std::span<cons
         const BoundedSum total = bounded_sum(g);
         left.push_back((size_of(total.value) + total.error) * (1 + 4 * kUnit));
     }
-    const std::optional<Moves> moves = exact_moves(problem.free, problem.boxes, g, left);
+    const std::optional<Moves> moves = exact_moves(problem.free, boxes, g, left);
     if (!moves) return std::nullopt;
     add_moved_sizes(problem.X, *moves, error);
     for (const std::int64_t j : problem.free_columns)

@@ -169,6 +169,18 @@ void slopes_at(const RowFunctions& rows, std::span<const double> z, std::span<do
     });
 }
 
+void dual_boxes(const RowFunctions& rows, std::span<double> low, std::span<double> high) {
+    for (std::int64_t i = 0; i < rows.n; ++i) {
+        const Curve& f = rows.curve(i);
+        const double w = rows.weight[i];
+        // A weight of zero times an open end is not a number.
+        const double least = w > 0 ? w * f.lowest_slope() : 0.0;
+        const double most = w > 0 ? w * f.highest_slope() : 0.0;
+        low[i] = rows.direction[i] > 0 ? least : -most;
+        high[i] = rows.direction[i] > 0 ? most : -least;
+    }
+}
+
 void slope_ranges(const RowFunctions& rows, double z, std::span<double> low,
                   std::span<double> high) {
     with_curves(rows,

@@ -172,13 +172,7 @@ class Samples(FieldsAlone):
     @cached_property
     def dual_boxes(self) -> tuple[Vector, Vector]:
         """Range of slopes of each sample's weighted loss in its prediction."""
-        least, most = self.each([one.curve.domain() for one in self.losses]).T
-        up, unused = self.direction > 0, self.weight == 0
-        with np.errstate(invalid="ignore"):  # a weight of zero times an open end
-            low = self.weight * np.where(up, least, -most)
-            high = self.weight * np.where(up, most, -least)
-        low[unused] = high[unused] = 0.0
-        return low, high
+        return self.rows.dual_boxes()
 
     # ---- scales -----------------------------------------------------------------------------
 

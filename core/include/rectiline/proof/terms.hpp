@@ -51,7 +51,7 @@ struct ClosedPair {
     double share;  // of the multipliers that is in the dual range
 };
 
-// A problem: X with its norms, the free columns and which of X they are, rows, columns, boxes.
+// A problem: X with its norms, the free columns and which of X they are, rows, columns.
 struct SmallProblem {
     const DesignView& X;
     DesignNorms norms;
@@ -59,7 +59,6 @@ struct SmallProblem {
     std::span<const std::int64_t> free_columns;
     const RowFunctions& rows;
     const ColumnFunctions& columns;
-    DualBoxes boxes;
 };
 
 // Moves any finite multipliers g into their boxes and balances them. Sets q for the share of them

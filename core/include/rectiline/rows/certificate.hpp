@@ -35,6 +35,9 @@ struct Balance {
 // larger when the boxes do not allow 0).
 Balance balance_dual(const RowFunctions& rows, std::span<double> g);
 
+// Where the multiplier of each row may be: between the least and the largest slope of its cost.
+void dual_boxes(const RowFunctions& rows, std::span<double> low, std::span<double> high);
+
 // The left and the right derivative of each row's cost at the prediction z of every row. An
 // argument within rounding of knots is at all of them: predictions that come from knots are found
 // there again.

@@ -158,7 +158,6 @@ def small_closed(pair: Pair, tol: float | None, twofold: bool) -> ClosedPair | N
         samples.fit_intercept,
         samples.rows,
         terms.columns.core,
-        *samples.dual_boxes,
         pair.b,
         pair.b0,
         pair.point.sample,
