@@ -318,12 +318,12 @@ class Design:
         fits = not self.is_sparse and least <= self.n_samples * self.n_features <= most
         if not fits or np.mean(self.X[::step] != 0) >= _MOST_NONZERO_SHARE:
             return self.by_rows
-        stored = self.X != 0
-        starts = np.append(0, np.cumsum(np.count_nonzero(stored, axis=1))).astype(np.int32)
-        at = np.flatnonzero(stored)
-        columns = (at % self.n_features).astype(np.int32)
+        at = np.flatnonzero(self.X != 0)
+        begin = self.n_features * np.arange(self.n_samples + 1)
+        starts = np.searchsorted(at, begin)
+        columns = (at - np.repeat(begin[:-1], np.diff(starts))).astype(np.int32)
         entries = np.ascontiguousarray(self.X).ravel()[at]
-        return Design(sp.csr_array((entries, columns, starts), shape=self.X.shape))
+        return Design(sp.csr_array((entries, columns, starts.astype(np.int32)), shape=self.X.shape))
 
     @cached_property
     def _copy_by_rows(self) -> Design:
