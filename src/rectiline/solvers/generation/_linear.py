@@ -261,11 +261,12 @@ def start_linear(
 
 
 def restart_linear(state: LinearState, form: LinearProgramForm) -> None:
-    """Turn the program to another strength of the same penalty; basis and columns stay."""
+    """Turn the program to another strength of the same penalty; basis, columns and units stay."""
     state.form = state.pricing.form = form
     state.master.rebase(form)
     state.master.patience = state.plan.patience
     state.best_gap = np.inf
+    state.too_many = np.inf  # units that left would be asked for again
 
 
 def _warm_guess(form: LinearProgramForm, warm: FormPoint) -> Guess:

@@ -9,7 +9,7 @@ sign vectors for a linear program are left to the interior point method.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 import numpy as np
@@ -89,7 +89,8 @@ class Generation:
     columns_per_round: int = 200
     samples_per_round: int | None = None
     master: str = "auto"
-    patience: float = np.inf
+    # No part of what it is: a session goes on with more of it.
+    patience: float = field(default=np.inf, compare=False)
 
     name: ClassVar[str] = "generation"
     form: ClassVar[type[CompositeForm]] = CompositeForm
@@ -145,6 +146,7 @@ class Generation:
         engine = state.engine
         if not isinstance(engine, LinearState) or not _differ_in_strength(form, state.form):
             return None
+        engine.plan = replace(engine.plan, patience=self.patience)
         restart_linear(engine, LinearProgramForm(form.problem))
         return GenerationState(form, engine)
 
