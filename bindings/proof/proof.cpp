@@ -172,12 +172,8 @@ std::optional<std::tuple<FourNumbers, double, NumpyVector, FourVectors>> close_p
     const auto places = checked_indices(free_columns, X.d(), "free_columns");
     require(rectiline::design::n_columns(view) == length(free_columns),
             "free must hold the free columns");
-    const proof::SmallProblem problem{X.view,
-                                      norms_of(X, norms),
-                                      {view, fit_intercept},
-                                      places,
-                                      rows.view,
-                                      columns.view};
+    const proof::SmallProblem problem{X.view, norms_of(X, norms), {view, fit_intercept},
+                                      places, rows.view,          columns.view};
     const auto coef = checked(b, X.d(), "b");
     NumpyVector moved = copy_vector(checked(g, X.n(), "g"));
     std::optional<proof::ClosedPair> found;

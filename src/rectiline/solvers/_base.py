@@ -171,13 +171,17 @@ class Session:
     method: Solver | None = None
     state: Any = None
 
+    @property
+    def is_hot(self) -> bool:
+        """Whether there is a state to go on from."""
+        return self.state is not None and hasattr(self.method, "restart")
+
     def take(self, method: Solver, problem: Problem) -> Any | None:
         """Return the kept state moved to `problem`, or None; the session is empty afterwards."""
-        state, self.state = self.state, None
-        restart = getattr(method, "restart", None)
-        if state is None or restart is None or method != self.method:
+        is_hot, state, self.state = self.is_hot, self.state, None
+        if not is_hot or method != self.method:
             return None
-        return restart(state, method.form.apply(problem))
+        return method.restart(state, method.form.apply(problem))  # type: ignore[attr-defined]
 
     def keep(self, method: Solver, state: Any) -> None:
         """Keep the state that a solve ended with."""

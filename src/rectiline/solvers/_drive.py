@@ -244,9 +244,11 @@ def _start_holds(run: Run, warm: Pair, author: str, session: Session | None) -> 
     """Whether a warm start is certified as it is; otherwise solvers may start from it.
 
     A proof is only asked for where an estimate says that it may succeed, or where a limit or a
-    callback could leave nothing better.
+    callback could leave nothing better; a solver that goes on from its own state looks by itself.
     """
     limits, run.best.start = run.limits, (*warm, author)
+    if session is not None and session.is_hot:
+        return False
     is_limited = limits.max_iter is not None or limits.time_limit is not None
     may_stop = (is_limited or run.callback is not None) and session is None
     if not may_stop and not _may_hold(run.problem, warm, limits.tol):
@@ -325,8 +327,9 @@ def _warm_pair(problem: Problem, warm: Solution | None) -> Pair | None:
         return None
     intercept = warm.intercept if problem.fit_intercept else 0.0
     dual = _fitting_dual(problem, warm.dual)
-    if warm.problem is not None and warm.problem.is_in_memory:
-        dual = replace(dual, sample=_in_ranges_of(problem, warm.problem, dual.sample))
+    earlier = warm.problem
+    if earlier is not None and earlier.is_in_memory and earlier.data is not problem.data:
+        dual = replace(dual, sample=_in_ranges_of(problem, earlier, dual.sample))
     return Pair(warm.coef, intercept, dual)
 
 

@@ -260,11 +260,11 @@ def start_linear(
     return state
 
 
-def restart_linear(state: LinearState, form: LinearProgramForm) -> None:
+def restart_linear(state: LinearState, form: LinearProgramForm, patience: float) -> None:
     """Turn the program to another strength of the same penalty; basis, columns and units stay."""
     state.form = state.pricing.form = form
     state.master.rebase(form)
-    state.master.patience = state.plan.patience
+    state.master.patience = patience
     state.best_gap = np.inf
     state.too_many = np.inf  # units that left would be asked for again
 

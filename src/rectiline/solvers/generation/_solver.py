@@ -146,8 +146,7 @@ class Generation:
         engine = state.engine
         if not isinstance(engine, LinearState) or not _differ_in_strength(form, state.form):
             return None
-        engine.plan = replace(engine.plan, patience=self.patience)
-        restart_linear(engine, LinearProgramForm(form.problem))
+        restart_linear(engine, LinearProgramForm(form.problem), self.patience)
         return GenerationState(form, engine)
 
     def _second_order(self, form: CompositeForm, warm: FormPoint | None) -> CurvedState:
