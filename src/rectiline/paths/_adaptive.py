@@ -11,9 +11,8 @@ from rectiline.penalties import Columnwise
 from rectiline.problems import Problem
 from rectiline.solvers import solve
 
-_RIDGE = (
-    1e-2  # of the curvature of the losses in a column: coefficients shrink by about a hundredth
-)
+# Share of the curvature of the losses in a column: coefficients shrink by about a hundredth.
+_RIDGE = 1e-2
 _LEAST_SHARE = 1e-4  # weights grow no further below this share of the largest contribution
 _TOL = 1e-4
 

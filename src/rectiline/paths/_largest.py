@@ -169,10 +169,9 @@ class _Bounds:
 
     def ascend(self) -> None:
         """Bring the bounds together, if multipliers or constraints leave anything open."""
-        has_rows = self.dual.inequality.size or self.dual.equality.size
-        if not (self.open.size or has_rows) or self.upper <= self.nothing:
-            return
         problem, d = self.problem, self.problem.n_features
+        if not (self.open.size or problem.has_constraint_rows) or self.upper <= self.nothing:
+            return
         strength = _START_SHARE * self.upper
         is_long = _ROWS_PER_COLUMN_FOR_NEWTON * d <= problem.n_samples
         rough = found = None  # rough steps come first where exact ones are slow

@@ -87,9 +87,7 @@ def _has_cheap_matrix(f: Facts) -> bool:
     if f.is_sparse:
         entries = f.problem.design.n_stored / max(f.n, 1)
         return f.n * (1.0 + (entries / 24.0) ** 2) > 2e-4 * float(f.d) ** 3
-    if f.d < 170 or (_has_large_basis(f) and f.n > 10 * f.d):
-        return True
-    return f.n >= 10 * f.d and not f.leaves_few_columns
+    return f.d < 170 or (f.n >= 10 * f.d and not f.leaves_few_columns)
 
 
 def _has_few_unknowns(f: Facts) -> bool:

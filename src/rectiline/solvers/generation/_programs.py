@@ -190,25 +190,21 @@ class LinearProgram(_Program):
 
     def basis(self) -> tuple[Statuses, Statuses]:
         """Return the status of columns and rows: BASIC, LOW, HIGH or FREE."""
-        found = self._model.getBasis()
-        code = {self._kind.kBasic: BASIC, self._kind.kUpper: HIGH, self._kind.kLower: LOW}
+        found, kind = self._model.getBasis(), self._lib.HighsBasisStatus
+        code = {kind.kBasic: BASIC, kind.kUpper: HIGH, kind.kLower: LOW}
         columns = np.array([code.get(one, FREE) for one in found.col_status], dtype=np.uint8)
         rows = np.array([code.get(one, FREE) for one in found.row_status], dtype=np.uint8)
         return columns, rows
 
     def set_basis(self, columns: Statuses, rows: Statuses) -> None:
         """Start the next solve from this basis; HiGHS repairs what does not fit."""
-        kind = self._kind
+        kind = self._lib.HighsBasisStatus
         word = [kind.kLower, kind.kBasic, kind.kUpper, kind.kZero]
         basis = self._lib.HighsBasis()
         basis.col_status = [word[code] for code in columns.tolist()]
         basis.row_status = [word[code] for code in rows.tolist()]
         basis.valid = True
         self._model.setBasis(basis)
-
-    @property
-    def _kind(self) -> Any:
-        return self._lib.HighsBasisStatus
 
     def _check(self, answer: Any) -> None:
         """Raise if HiGHS has refused numbers: entries above 1e15, or that are not finite."""

@@ -211,8 +211,6 @@ def _differ_in_strength(new: CompositeForm, old: CompositeForm) -> bool:
     a, b = new.problem, old.problem
     if a.data is not b.data or a.constraints is not b.constraints:
         return False
-    if a.penalty is None or b.penalty is None or type(a.penalty) is not type(b.penalty):
-        return False
-    if a.penalty.is_zero or b.penalty.is_zero:
+    if a.penalty is None or b.penalty is None or a.penalty.is_zero or b.penalty.is_zero:
         return False
     return bool(b.penalty.with_strength(a.penalty.strength) == a.penalty)
