@@ -110,6 +110,8 @@ def take_rows(X: Any, rows: Indices) -> Any:
         return X[rows]
     if rows.size * X.shape[1] >= _ENTRIES_OF_A_TIMED_PASS:
         checkpoint(seconds=SECONDS_PER_ENTRY_COPIED * rows.size * X.shape[1])
+    if rows.size and not (rows.min() >= 0 and rows.max() < X.shape[0]):
+        raise ValueError(f"rows: one is out of range, there are {X.shape[0]}")
     if X.flags.c_contiguous:  # twice as quick as an index
         return X.take(rows, axis=0)
     return np.ascontiguousarray(X[rows])
