@@ -1,7 +1,5 @@
 #include "rectiline/passes/pass.hpp"
 
-#include "rectiline/design/products.hpp"
-
 #include "common.hpp"
 
 namespace {
@@ -61,75 +59,23 @@ Answer as_dict(const passes::Sums& sums) {
 }
 
 // One dictionary of sums for each member; nothing if the deadline came first.
-std::optional<std::vector<Answer>> run_on(const design::DesignView& X,
-                                          const std::vector<const Member*>& members,
-                                          double seconds) {
+std::optional<std::vector<Answer>> run(const Design& X, const std::vector<const Member*>& members,
+                                       double seconds) {
     std::vector<passes::Member> views;
     for (const Member* member : members) {
-        require(member->rows.n == n_rows(X), "X and rows differ in rows");
-        require(std::ssize(member->coef) == n_columns(X), "coef must have one entry per column");
+        require(member->rows.n == n_rows(X.view), "X and rows differ in rows");
+        require(std::ssize(member->coef) == n_columns(X.view),
+                "coef must have one entry per column");
         views.push_back(*member);
     }
     std::vector<passes::Sums> sums;
     const bool done = run_interruptibly(
-        seconds, [&](auto& interrupt) { return passes::run_pass(X, views, interrupt, sums); });
+        seconds, [&](auto& interrupt) { return passes::run_pass(X.view, views, interrupt, sums); });
     if (!done) return std::nullopt;
     std::vector<Answer> out;
     for (const passes::Sums& one : sums)
         out.push_back(as_dict(one));
     return out;
-}
-
-auto run(const Design& X, const std::vector<const Member*>& members, double seconds) {
-    return run_on(X.view, members, seconds);
-}
-
-// ---- columns that lie apart ---------------------------------------------------------------------
-
-template <class T>
-using Column = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-
-// Calls use(view) with the matrix that has these columns.
-template <class T, class Use>
-auto with_columns(const std::vector<Column<T>>& columns, Use&& use) {
-    require(!columns.empty(), "at least one column is needed");
-    const std::int64_t n = length(columns[0]);
-    std::vector<const T*> starts;
-    for (const Column<T>& column : columns)
-        starts.push_back(checked(column, n, "a column").data());
-    return use(design::DenseView<T>{nullptr, n, std::ssize(columns), 1, n, starts.data()});
-}
-
-template <class T>
-auto run_on_columns(const std::vector<Column<T>>& X, const std::vector<const Member*>& members,
-                    double seconds) {
-    return with_columns(X, [&](const auto& view) { return run_on(view, members, seconds); });
-}
-
-template <class T>
-NumpyVector column_sizes(const std::vector<Column<T>>& X, VectorIn scale) {
-    return with_columns(X, [&](const auto& view) {
-        const auto weight = checked(scale, view.n, "scale");
-        return filled(view.d, [&](auto out) { design::column_sizes(view, weight, out); });
-    });
-}
-
-template <class T>
-std::pair<std::uint64_t, bool> look(Column<T> x) {
-    gil::Released released;
-    const passes::Seen seen = passes::look_at(in(x));
-    return {seen.bits, seen.is_finite};
-}
-
-template <class T>
-void bind_columns(nb::module_& m) {
-    m.def("run_column_pass", &run_on_columns<T>, "X"_a, "members"_a, "seconds"_a,
-          "The answers of `run_pass` for columns that lie apart");
-    m.def("column_sizes", &column_sizes<T>, "X"_a, "scale"_a,
-          "sum_i scale[i] * |X[j][i]| of columns that lie apart");
-    m.def("look_at", &look<T>, "x"_a.noconvert(),
-          "The sum of the memory of numbers in words of 64 bits, which wraps, and whether all "
-          "numbers are finite");
 }
 
 }  // namespace
@@ -145,6 +91,4 @@ void bind_passes(nb::module_& m) {
     m.def("run_pass", &run, "X"_a, "members"_a, "seconds"_a,
           "One pass over a block of rows; a dictionary of sums for each member, or None if it was "
           "out of time");
-    bind_columns<double>(m);
-    bind_columns<float>(m);
 }

@@ -87,9 +87,7 @@ void dense_part(const DenseView<T>& X, const std::int64_t* rows, const double* w
             if (first + k + kRowsAhead < count) X.prefetch_row(rows[first + k + kRowsAhead]);
             const double scale = std::sqrt(weight[first + k]);
             double* out = packed.data() + k * tiling.stride;
-            for (std::int64_t j = 0; X.columns && j < X.d; ++j)
-                out[j] = scale * static_cast<double>(X.columns[j][rows[first + k]]);
-            if (!X.columns) pack_row(X.row(rows[first + k]), X.column_stride, X.d, scale, out);
+            pack_row(X.row(rows[first + k]), X.column_stride, X.d, scale, out);
             if (intercept) out[X.d] = scale;
         }
         with_lanes<AddTiles>(static_cast<const double*>(packed.data()), &tiling, depth, H);

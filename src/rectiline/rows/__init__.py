@@ -6,7 +6,6 @@ A problem on such rows is solved in a few passes over them (solver "passes").
 from rectiline.rows._arrays import ArrayRows as ArrayRows
 from rectiline.rows._base import RowBlocks
 from rectiline.rows._block import Block
-from rectiline.rows._block import ColumnBlock as ColumnBlock
 from rectiline.rows._block import in_block as in_block
 from rectiline.rows._block import join as join
 from rectiline.rows._block import pick as pick

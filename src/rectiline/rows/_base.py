@@ -197,7 +197,8 @@ class RowBlocks(ABC):
         One call is one pass over the rows. An executor runs the function where it opens the
         block; it is a module-level function then, and state and results can be pickled.
         """
-        work = Work(function, state, self.n_features, marks_all=not self.is_in_memory)
+        marks_all, names = not self.is_in_memory, self.feature_names
+        work = Work(function, state, self.n_features, marks_all, names)
         place = rows = 0
         for result, mark in run_work(self.executor, work, self.items(), self.reads_ahead):
             checkpoint()

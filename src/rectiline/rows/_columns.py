@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from rectiline._optional import optional
 from rectiline.backends import split_level
-from rectiline.rows._block import Block, ColumnBlock, refuse_non_finite
+from rectiline.rows._block import Block, refuse_non_finite
 
 
 def require_arrow(caller: str) -> Any:
@@ -198,27 +198,26 @@ def decoded(
 
 def block_of(table: Any, columns: Columns, start: int, origin: str = "") -> Block:
     """Return a table as one block."""
-    X: list[NDArray[Any]] = []
+    # Column by column, as tables lie.
+    X = np.empty((len(table), len(columns.features)), columns.dtype, order="F")
     coded: dict[str, Any] = {}  # several features may be levels of one column
-    for feature in columns.features:
+    for j, feature in enumerate(columns.features):
         name = feature.column
         if feature.level is None and feature.levels is None:
-            X.append(np.asarray(_values(table, name, start, origin), dtype=columns.dtype))
+            X[:, j] = _values(table, name, start, origin)
             continue
         if name not in coded:
             coded[name] = _texts(table, name, start, origin)
         texts, place = coded[name]
-        X.append(_numbers_of(feature, texts).astype(columns.dtype)[place])
+        X[:, j] = _numbers_of(feature, texts)[place]
     y, weight = (
         None if name is None else _values(table, name, start, origin)
         for name in (columns.target, columns.weight)
     )
     weight = None if weight is None else weight.astype(np.float64)
-    beside = Block(np.empty((len(table), 0)), y, weight, start)
-    if not X:
-        return beside
-    refuse_non_finite(beside)
-    return ColumnBlock(X, y, weight, start, columns.feature_names)
+    if columns.features:
+        refuse_non_finite(Block(X[:, :0], y, weight, start))
+    return Block(X, y, weight, start)
 
 
 def frame_block(start: int, packed: bytes, frame: Any) -> Block:

@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from rectiline.rows._block import Block
+from rectiline.rows._block import Block, refuse_non_finite
 
 _BLOCKS_AHEAD = 2  # opened by a thread while another is worked on
 _END = object()
@@ -31,13 +31,16 @@ class Work:
         The pass: ``function(block, state)``.
     n_features : int
     marks_all : bool
-        Whether the fingerprint of a block counts all of its entries.
+        Whether the fingerprint of a block counts all of its entries; they are finite then.
+    names : sequence of str or None
+        Of the columns, for messages.
     """
 
     function: Callable[[Block, Any], Any]
     state: Any
     n_features: int
     marks_all: bool
+    names: Sequence[str] | None = None
 
     def run(self, block: Block) -> tuple[Any, tuple[Any, ...]]:
         """Return the result for a block, and its fingerprint."""
@@ -49,6 +52,8 @@ class Work:
             )
         if not block.is_tensor:
             block = block.aligned()
+            if self.marks_all:
+                refuse_non_finite(Block(block.X, None, None, block.start), self.names)
         return self.function(block, self.state), block.fingerprint(self.marks_all)
 
     def __call__(self, item: Any) -> list[tuple[Any, tuple[Any, ...]]]:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rectiline.rows._base import RowBlocks
-from rectiline.rows._block import Block, block_length, join
+from rectiline.rows._block import Block, block_length, join, refuse_non_finite
 from rectiline.rows._cache import FileStamp
 from rectiline.rows._columns import Columns, decoded
 from rectiline.rows._engines import Work, map_items, run_work
@@ -242,7 +242,10 @@ class TableRows(RowBlocks):
 
 def _first_rows(item: TableItem, share: float) -> Block | None:
     """Return the first rows of an item, without decoding the others."""
-    return next(item.blocks(math.ceil(share * item.n_rows)), None)
+    block = next(item.blocks(math.ceil(share * item.n_rows)), None)
+    if block is not None:
+        refuse_non_finite(block)
+    return block
 
 
 def _listed_items(data: Any, reading: Reading) -> Iterator[TableItem]:

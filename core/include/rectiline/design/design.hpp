@@ -22,15 +22,10 @@ struct DenseView {
     const T* data;
     std::int64_t n, d;
     std::int64_t row_stride, column_stride;  // in elements
-    // Where columns lie that lie apart, instead of `data`. Passes and products with columns alone
-    // take such views.
-    const T* const* columns = nullptr;
 
     const T* row(std::int64_t i) const { return data + i * row_stride; }
-    const T* column(std::int64_t j) const {
-        return columns ? columns[j] : data + j * column_stride;
-    }
-    bool rows_contiguous() const { return !columns && (column_stride == 1 || d <= 1); }
+    const T* column(std::int64_t j) const { return data + j * column_stride; }
+    bool rows_contiguous() const { return column_stride == 1 || d <= 1; }
     std::int64_t n_stored() const { return n * d; }
     // Asks for a row that will be read soon, where it lies in one piece.
     void prefetch_row(std::int64_t i) const {

@@ -31,13 +31,4 @@ RECTILINE_INLINE void copy_columns(const Column& column, std::int64_t step, std:
         copy_group<1>(column, step, j, count, d, out);
 }
 
-// What a look at the memory of numbers shows.
-struct Seen {
-    std::uint64_t bits = 0;  // the sum of its words of 64 bits, which wraps
-    bool is_finite = true;
-};
-
-template <class T>
-Seen look_at(std::span<const T> x);
-
 }  // namespace rectiline::passes

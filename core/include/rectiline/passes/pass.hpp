@@ -11,7 +11,6 @@
 #pragma once
 
 #include "rectiline/design/design.hpp"
-#include "rectiline/passes/columns.hpp"
 #include "rectiline/rows/rows.hpp"
 #include "rectiline/support/interrupt.hpp"
 

@@ -24,7 +24,7 @@ from rectiline.problems._data import Data
 from rectiline.problems._problem import Problem
 from rectiline.problems._samples import Samples
 from rectiline.problems._terms import Terms
-from rectiline.rows import Block, ColumnBlock, RowBlocks, in_block, refuse_non_finite, stacked
+from rectiline.rows import Block, RowBlocks, in_block, refuse_non_finite, stacked
 
 _SUM_ROUNDING = 2.0**-52  # relative error of a sum that is rounded to a double once
 
@@ -198,7 +198,8 @@ def run_block(block: Block, state: PassState) -> list[Answer] | None:
         given = (here, query.split, out, split)
         members.append(_core.PassMember(samples.rows, point, state.fit_intercept, *given))
         asked.append((query, samples, here, out))
-    found = _run_members(block, members, state.seconds)
+    view = Design(block.X).view
+    found = _core.run_pass(view, members, state.seconds)
     if found is None:
         return None
     answers = []
@@ -206,11 +207,11 @@ def run_block(block: Block, state: PassState) -> list[Answer] | None:
     for (query, samples, here, out), sums in zip(asked, found, strict=True):
         encoding = query.samples.encoding
         if query.measure and encoding not in sizes:
-            sizes[encoding] = _column_sizes(block, samples.weight)
+            sizes[encoding] = view.column_sizes(samples.weight)
         sums["sizes"] = sizes[encoding] if query.measure else np.zeros(0)
         _refuse_non_finite(block, sums)
         if query.is_precise:
-            sums |= _precise_sums(Design(block.X).view, out)
+            sums |= _precise_sums(view, out)
         near = sums.pop("near")
         at = here if query.collect else near
         copied = at if state.copies else at[:0]
@@ -219,20 +220,6 @@ def run_block(block: Block, state: PassState) -> list[Answer] | None:
             sums |= {"at_zero": samples.loss_at_zero, "measured_weight": samples.total_weight}
         answers.append(Answer(sums, rows, block.n_rows))
     return answers
-
-
-def _run_members(block: Block, members: Any, seconds: float) -> list[dict[str, Any]] | None:
-    """Return the sums over a block for each member; columns that lie apart stay there."""
-    if not isinstance(block, ColumnBlock):
-        return _core.run_pass(Design(block.X).view, members, seconds)
-    return _core.run_column_pass(block.columns, members, seconds)
-
-
-def _column_sizes(block: Block, weight: Vector) -> Vector:
-    """Return the weighted sums of the sizes of the entries of each column."""
-    if isinstance(block, ColumnBlock):
-        return _core.column_sizes(block.columns, weight)
-    return Design(block.X).view.column_sizes(weight)
 
 
 def _precise_sums(view: Any, multipliers: Any) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from rectiline.problems.blocks import SplitDual, Totals, prove_answers
 from rectiline.problems.proofs import Proof
 from rectiline.solvers.rows._draw import RowSample
 
-_FORMAT = 3
+_FORMAT = 4
 
 
 def evaluated_answers(
