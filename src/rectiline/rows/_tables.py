@@ -278,10 +278,8 @@ def _listed_items(data: Any, reading: Reading) -> Iterator[TableItem]:
         for groups, n in _joined_groups(fragment.row_groups, size // _ITEMS_PER_BLOCK):
             numbers = tuple(group.id for group in groups)
             part = fragment.subset(row_group_ids=list(numbers))
-            drops = bool(reading.complete) and _may_hold_nulls(part, reading.columns)
-            own = reading if drops else replace(reading, complete=())
-            count = n if wanted is None and not drops else -1
-            yield replace(item, part=part, reading=own, groups=numbers, n_rows=count)
+            count = n if wanted is None and not reading.complete else -1
+            yield replace(item, part=part, groups=numbers, n_rows=count)
 
 
 def _joined_groups(groups: Iterable[Any], size: int) -> Iterator[tuple[list[Any], int]]:
@@ -296,20 +294,6 @@ def _joined_groups(groups: Iterable[Any], size: int) -> Iterator[tuple[list[Any]
         n += group.num_rows
     if some:
         yield some, n
-
-
-def _may_hold_nulls(fragment: Any, columns: Columns) -> bool:
-    """Whether some column of row groups holds missing values, or does not say."""
-    names = set(columns.names)
-    for info in fragment.row_groups:
-        group = fragment.metadata.row_group(info.id)
-        for place in range(group.num_columns):
-            column = group.column(place)
-            if column.path_in_schema in names:
-                found = column.statistics
-                if found is None or not found.has_null_count or found.null_count:
-                    return True
-    return False
 
 
 def _survey(item: TableItem, categories: Sequence[str]) -> tuple[int, dict[str, set[str]]]:
