@@ -3,7 +3,6 @@
 
 #include "rectiline/design/dense_rows.hpp"
 #include "rectiline/design/design.hpp"
-#include "rectiline/passes/columns.hpp"
 #include "rectiline/passes/pass.hpp"
 #include "rectiline/rows/packed_curve.hpp"
 #include "rectiline/rows/rows.hpp"
@@ -200,10 +199,9 @@ class DenseChunk {
     // `shares`: calls of `sums` that follow; each asks for a part of the next chunk.
     void load(std::int64_t first, std::int64_t count, int shares) {
         count_ = count, ahead_ = {};
-        const bool has_next = first + 2 * count <= X_.n;
-        if (!X_.rows_contiguous()) return copy(first, has_next);
+        if (!X_.rows_contiguous()) return copy(first);
         rows_ = X_.row(first), stride_ = X_.row_stride;
-        if (!has_next) return;
+        if (first + 2 * count > X_.n) return;
         ahead_.at = reinterpret_cast<const char*>(X_.row(first + count));
         ahead_.bytes = stride_ * kRowGroup / shares * static_cast<std::int64_t>(sizeof(T));
     }
@@ -226,13 +224,13 @@ class DenseChunk {
     }
 
   private:
-    void copy(std::int64_t first, bool has_next) {
-        const auto column = [&](std::int64_t j) { return X_.column(j) + first * X_.row_stride; };
-        const std::int64_t bytes = count_ * static_cast<std::int64_t>(sizeof(T));
-        for (std::int64_t j = 0; has_next && X_.row_stride == 1 && j < X_.d; ++j)
-            prefetch_bytes(column(j) + count_, bytes);
+    void copy(std::int64_t first) {
         copied_.resize(count_ * X_.d);
-        copy_columns(column, X_.row_stride, count_, X_.d, copied_.data());
+        for (std::int64_t j = 0; j < X_.d; ++j) {
+            const T* column = X_.column(j) + first * X_.row_stride;
+            for (std::int64_t r = 0; r < count_; ++r)
+                copied_[r * X_.d + j] = column[r * X_.row_stride];
+        }
         rows_ = copied_.data(), stride_ = X_.d;
     }
 
