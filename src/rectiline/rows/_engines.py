@@ -11,6 +11,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeVar
 
 from rectiline.rows._block import Block, refuse_non_finite
@@ -96,17 +97,12 @@ def map_items(executor: Any, function: Callable[[Any], Any], items: Iterable[Any
     if hasattr(executor, "submit") and hasattr(executor, "scheduler"):
         yield from _map_on_dask(executor, function, items)
     else:
-        yield from executor.map(_Packed(pickle.dumps(function)), items)
+        yield from executor.map(partial(_call_packed, pickle.dumps(function)), items)
 
 
-class _Packed:
-    """A function that is pickled once for all items."""
-
-    def __init__(self, packed: bytes) -> None:
-        self._packed = packed
-
-    def __call__(self, item: Any) -> Any:
-        return pickle.loads(self._packed)(item)
+def _call_packed(packed: bytes, item: Any) -> Any:
+    """Call a function that was pickled once for all items."""
+    return pickle.loads(packed)(item)
 
 
 def _map_on_dask(
@@ -115,13 +111,13 @@ def _map_on_dask(
     """Yield results of a dask client; items may be futures, which are opened where they are."""
     futures = [item for item in items if hasattr(item, "key")]
     held = client.who_has(futures) if futures else {}
-    packed = client.submit(_Packed, pickle.dumps(function), pure=False)  # made again if lost
+    packed = client.submit(bytes, pickle.dumps(function), pure=False)  # made again if lost
     tasks: deque[Any] = deque()
     for item in items:
         # The state may be larger than a block; the block stays where it is all the same.
         near = list(held.get(getattr(item, "key", None), ())) or None
         asked = {"workers": near, "allow_other_workers": near is not None}
-        tasks.append(client.submit(_Packed.__call__, packed, item, pure=False, **asked))
+        tasks.append(client.submit(_call_packed, packed, item, pure=False, **asked))
     try:
         while tasks:
             yield tasks.popleft().result()  # which may leave the worker then
