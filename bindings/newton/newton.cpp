@@ -159,6 +159,14 @@ void place(SmoothedState& self, VectorIn b, double intercept) {
     self.place(at, intercept);
 }
 
+void sweep(SmoothedState& self, double mu, bool all, double seconds) {
+    require(mu > 0, "mu must be positive");
+    run_interruptibly(seconds, [&](auto& interrupt) {
+        self.sweep(mu, all, interrupt);
+        return 0;
+    });
+}
+
 double step(SmoothedState& self, double mu, double seconds) {
     require(mu > 0, "mu must be positive");
     return run_interruptibly(seconds, [&](auto& interrupt) { return self.step(mu, interrupt); });
@@ -242,6 +250,8 @@ void bind_newton(nb::module_& m) {
              "Add compressed columns of X with their strengths, at coefficients of zero")
         .def("place", &place, "b"_a, "intercept"_a,
              "Start at coefficients of the columns that are there")
+        .def("sweep", &sweep, "mu"_a, "all"_a, "seconds"_a,
+             "Descend along all coordinates, or those that are not zero, within trust regions")
         .def("step", &step, "mu"_a, "seconds"_a,
              "Take a Newton step; returns by how much optimality failed before it, in strengths, "
              "or a negative number if no step descends")

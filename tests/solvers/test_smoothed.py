@@ -93,6 +93,8 @@ def test_steps_solve_the_smoothed_problem(fit_intercept):
     method = _core.SmoothedL1(hinge.rows, fit_intercept)
     add_all(method, X, strength)
     method.place(np.zeros(D), 0.0)
+    for _ in range(5):
+        method.sweep(mu, True, np.inf)
     worst = [method.step(mu, np.inf) for _ in range(40)]
     assert worst[0] > 1e-2 and max(worst[-3:]) < 1e-6
     smooth = rl.Problem(
@@ -102,6 +104,21 @@ def test_steps_solve_the_smoothed_problem(fit_intercept):
     np.testing.assert_allclose(method.coefficients(), exact.coef, atol=2e-4)
     z = X @ method.coefficients() + method.intercept
     np.testing.assert_allclose(method.predictions(), z, atol=1e-9)
+
+
+def test_sweeps_descend():
+    X, y = words()
+    mu, strength = 0.5, 2.0
+    smooth = rl.Problem(X, y, rl.losses.SmoothedHinge(mu), L1(strength))
+    hinge = rl.Problem(X, y, Hinge(), L1(strength))
+    method = _core.SmoothedL1(hinge.rows, True)
+    add_all(method, X, strength)
+    method.place(np.zeros(D), 0.3)
+    values = []
+    for _ in range(8):
+        method.sweep(mu, True, np.inf)
+        values.append(smooth.objective(method.coefficients(), method.intercept))
+    assert np.all(np.diff(values) <= 1e-10)
 
 
 def test_auto_takes_it_for_rough_answers_and_generation_goes_on():

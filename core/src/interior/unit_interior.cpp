@@ -10,11 +10,14 @@ namespace {
 constexpr double kShare = 0.995;       // of the way to the nearest bound
 constexpr double kShortest = 1e-12;    // step that gets anywhere
 constexpr double kLeastCentre = 1e-8;  // of the mean product: least target of the corrector
-constexpr int kCorrectors = 2;         // most attempts to lengthen a step by centring
-constexpr double kLongStep = 0.9;      // needs none of them
-constexpr double kHope = 0.3;          // by how much an attempt aims to lengthen a step
-constexpr double kGain = 0.03;         // least gain that is worth another attempt
-constexpr double kBand = 0.5;          // products within this factor of the mean are left alone
+// Below it a corrector is compared with a weaker one: seldom in linear programs, where that costs
+// more than it saves (trends 0.76 to 0.9 of the time, portfolios 1.25 without).
+constexpr double kShortStep = 0.5, kShortLinearStep = 0.2;
+constexpr int kCorrectors = 2;     // most attempts to lengthen a step by centring
+constexpr double kLongStep = 0.9;  // needs none of them
+constexpr double kHope = 0.3;      // by how much an attempt aims to lengthen a step
+constexpr double kGain = 0.03;     // least gain that is worth another attempt
+constexpr double kBand = 0.5;      // products within this factor of the mean are left alone
 constexpr int kRefinements = 3;
 constexpr double kHarmless = 1e-2;  // share of the gap that an error of a direction may add
 
@@ -43,7 +46,7 @@ UnitInterior<Real>::UnitInterior(UnitProgram program, std::unique_ptr<NormalSyst
     is_linear_ = std::all_of(program_->rho.begin(), program_->rho.end(), is_zero) &&
                  std::all_of(program_->soft.begin(), program_->soft.end(), is_zero);
     for (int s = 0; s < 2; ++s)
-        for (auto* values : {&ratio_[s], &move_.multiplier[s], &move_.lift[s]})
+        for (auto* values : {&ratio_[s], &error_[s], &move_.multiplier[s], &move_.lift[s]})
             values->resize(units);
     for (auto* values : {&pull_ahead_, &move_.x})
         values->resize(width);
@@ -94,11 +97,11 @@ Real UnitInterior<Real>::room_move(int s, std::size_t k) const {
     return pair_.side[s].sign * move_.y[k];
 }
 
-// Makes up for the second-order error of the predictor, the direction at hand.
+// `share` of the predictor's second-order error is made up for.
 template <class Real>
-void UnitInterior<Real>::aim_at_centre(Real target) {
+void UnitInterior<Real>::aim_at_centre(Real target, double share) {
     aim([&](int s, std::size_t k) {
-        return (target - move_.multiplier[s][k] * room_move(s, k)) / pair_.side[s].room[k];
+        return (target - Real(share) * error_[s][k]) / pair_.side[s].room[k];
     });
 }
 
@@ -186,6 +189,23 @@ Real UnitInterior<Real>::mean_product(StepLengths steps) const {
                 sum += (pair_.side[s].room[k] + Real(steps.dual) * room_move(s, k)) *
                        (pair_.side[s].multiplier[k] + Real(steps.primal) * move_.multiplier[s][k]);
     return sum / Real(pair_.n_products);
+}
+
+// Making up for the whole second-order error is right for a predictor of full length. Where that
+// makes a short step, the share that the predictor could go is tried as well.
+template <class Real>
+void UnitInterior<Real>::correct(Real centre, double predicted) {
+    for (int s = 0; s < 2; ++s)
+        for (std::size_t k = 0; k < pair_.y.size(); ++k)
+            error_[s][k] = move_.multiplier[s][k] * room_move(s, k);
+    aim_at_centre(centre, 1.0);
+    find_direction();
+    const double length = longest(1.0).least();
+    if (length >= (is_linear_ ? kShortLinearStep : kShortStep)) return;
+    std::swap(move_, before_);
+    aim_at_centre(centre, predicted);
+    find_direction();
+    if (!(longest(1.0).least() > length)) std::swap(move_, before_);
 }
 
 template <class Real>
@@ -276,10 +296,10 @@ bool UnitInterior<Real>::step(Interrupt& interrupt) {
     const double mean = verdict_.mean_product;
     aim([](int, std::size_t) { return Real(0.0); });
     find_direction();
-    const double ratio = mean > 0 ? leading(mean_product(longest(1.0))) / mean : 0.0;
+    const StepLengths predicted = longest(1.0);
+    const double ratio = mean > 0 ? leading(mean_product(predicted)) / mean : 0.0;
     const Real centre = Real(mean * std::clamp(ratio * ratio * ratio, kLeastCentre, 1.0));
-    aim_at_centre(centre);
-    find_direction();
+    correct(centre, predicted.least());
     centralise(centre);
     refine();
     if (!all_finite(move_.x) || !all_finite(pull_ahead_)) return false;

@@ -138,12 +138,13 @@ SmoothedL1::Column SmoothedL1::look_at(std::int64_t j, double damping, const Ram
     return {slope, curvature};
 }
 
-void SmoothedL1::sweep(double mu, Interrupt& interrupt) {
+void SmoothedL1::sweep(double mu, bool all, Interrupt& interrupt) {
+    smooth(mu);
     if (intercept_) shift_intercept(mu);
     const double damping = kDamping / mu;
     with_ramps(ramps_, rows_.curve_index, [&](const auto& ramps) {
         for (std::int64_t j = 0; j < count(); ++j) {
-            if (b_[j] == 0) continue;
+            if (!all && b_[j] == 0) continue;
             if (interrupt.poll(start_[j + 1] - start_[j])) return;
             const Column at = look_at(j, damping, ramps);
             if (!(at.curvature > 0)) continue;
@@ -241,15 +242,13 @@ double SmoothedL1::step(double mu, Interrupt& interrupt) {
     for (std::int64_t j = 0; j < count(); ++j)
         add_column(j, direction_[j], dt_);
     const double slope = derivative(0.0);
-    double length = 0;
-    if (slope < 0) {
-        // Whole steps keep coefficients at zero that the model puts there.
-        const bool whole = derivative(1.0) <= -kSearchShare * slope;
-        length = whole ? 1.0 : search_step([&](double a) { return derivative(a); }, slope);
-        move(length);
-    }
-    if (length < kShort) sweep(mu, interrupt);
-    return slope < 0 ? worst_ : -1.0;
+    if (!(slope < 0)) return -1.0;
+    // Whole steps keep coefficients at zero that the model puts there.
+    const bool whole = derivative(1.0) <= -kSearchShare * slope;
+    const double length = whole ? 1.0 : search_step([&](double a) { return derivative(a); }, slope);
+    move(length);
+    if (length < kShort) sweep(mu, false, interrupt);
+    return worst_;
 }
 
 }  // namespace rectiline::newton

@@ -42,8 +42,10 @@ void check_optimum(const Curve& curve, double mu, bool intercept, std::int64_t f
     };
     // Columns come in two parts, as a method that grows its set adds them.
     add(0, first_columns);
-    method.step(mu, never);
+    method.sweep(mu, true, never);
     add(first_columns, d);
+    for (int k = 0; k < 20; ++k)
+        method.sweep(mu, k % 4 == 0, never);
     for (int k = 0; k < 100 && std::fabs(method.step(mu, never)) > 1e-12; ++k) {
     }
     const auto b = method.coefficients();

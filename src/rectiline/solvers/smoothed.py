@@ -10,8 +10,8 @@ when smoothing is what keeps the gap open. The steps are compiled (`core` room `
 other columns the multipliers ask for.
 
 Source of the smoothing: Nesterov, "Smooth minimization of non-smooth functions"; of the steps:
-Yuan, Ho and Lin, "An improved GLMNET for L1-regularized logistic regression". Departure: the
-intercept is eliminated from every quadratic model.
+Yuan, Ho and Lin, "An improved GLMNET for L1-regularized logistic regression". Departures: the
+intercept is eliminated from every quadratic model; the first sweeps keep to trust regions.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from scipy import sparse as sp
 
 from rectiline import _core
 from rectiline._costs import SECONDS_PER_ENTRY
-from rectiline._polling import checkpoint
+from rectiline._polling import checkpoint, time_left
 from rectiline._typing import Indices, Vector
 from rectiline.problems import Problem
 from rectiline.problems.forms import CompositeForm, FormPoint
@@ -34,6 +34,8 @@ from rectiline.solvers._screening import largest, spread_of_arguments, zero_dual
 _FIRST_COLUMNS = 200
 _LEAST_FIRST_RATIO = 0.5  # slope at zero over strength that a first column must have
 _JOINING_RATIO = 0.9  # slope over strength from which on a column joins with the violated ones
+# The first sweeps use a loss that is smoother by this factor.
+_FIRST_SWEEPS, _FIRST_SMOOTHING_FACTOR = 10, 2.0
 _STEPS_BETWEEN_PRICINGS = 3
 _TARGET_SHARE = 0.3  # of violated strengths and of smoothing in the gap that is allowed
 _SMOOTHING_FACTOR = 0.5
@@ -179,6 +181,10 @@ class Smoothed:
         state = SmoothedState(form, method, nothing, mu, _LEAST_SMOOTHING_SHARE * mu, point)
         state.add(columns)
         method.place(coef[columns], intercept)
+        if warm is None:
+            for k in range(_FIRST_SWEEPS):
+                checkpoint()
+                method.sweep(_FIRST_SMOOTHING_FACTOR * mu, k < 2, time_left())
         return state
 
     def advance(self, state: SmoothedState, budget: Budget) -> Step:

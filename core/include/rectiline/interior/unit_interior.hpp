@@ -17,7 +17,8 @@
 // predictor and corrector; Gondzio, "Multiple centrality corrections" (1996) for the corrections of
 // short steps. Departures: distances to the ends of the boxes are iterates of their own, because as
 // differences they would lose all digits; solves with the factor itself remove the effect of the
-// proximal term and of rounding from a direction.
+// proximal term and of rounding from a direction; a corrector that makes a short step is compared
+// with one that makes up for less of the predictor's second-order error.
 #pragma once
 
 #include "rectiline/interior/normal_system.hpp"
@@ -119,12 +120,13 @@ class UnitInterior {
     void linearise();
     template <class Lift>
     void aim(const Lift& lift);
-    void aim_at_centre(Real target);
+    void aim_at_centre(Real target, double share);
     void aim_at_outliers(Real target, StepLengths hoped);
     void find_direction();
     void change_rows(std::span<const Real> change, bool is_first);
     StepLengths longest(double share) const;
     Real mean_product(StepLengths steps) const;
+    void correct(Real centre, double reach);
     void centralise(Real centre);
     void look_ahead();
     void refine();
@@ -134,7 +136,7 @@ class UnitInterior {
     std::unique_ptr<NormalSystem<Real>> system_;
     UnitPair<Real> pair_;
     bool is_linear_;
-    std::vector<Real> ratio_[2];  // per unit, of both ends of its box
+    std::vector<Real> ratio_[2], error_[2];  // per unit, of both ends of its box
     std::vector<Real> gap_to_centre_, weight_, row_weight_, row_dual_;
     Direction move_, before_;  // the present one, and the one it is compared with
     std::vector<Real> pull_ahead_;

@@ -10,7 +10,7 @@
 // cost of one number. That matters, as common columns of text and the intercept are nearly
 // parallel.
 //
-// Where the model says so little that its step is short, a sweep descends along columns in use with
+// Far from the solution the model says little. There `sweep` descends coordinate by coordinate with
 // a trust region for each: within it the curvature is bounded by counting the rows that come near a
 // kink (Zhang and Oles, "Text categorization based on regularized linear classification methods").
 //
@@ -33,6 +33,8 @@ class SmoothedL1 {
     // Starts at coefficients of the columns that are there, and an intercept.
     void place(std::span<const double> b, double intercept);
 
+    // One sweep over all columns, or over those in use.
+    void sweep(double mu, bool all, Interrupt& interrupt);
     // One Newton step. Returns by how much the optimality conditions of the columns failed before
     // it, in units of the strengths; a negative number if no step descends.
     double step(double mu, Interrupt& interrupt);
@@ -60,7 +62,6 @@ class SmoothedL1 {
     double sweep_model(std::span<const std::int64_t> columns);
     double derivative(double step) const;  // along the direction
     void shift_intercept(double mu);
-    void sweep(double mu, Interrupt& interrupt);
     void move(double step);
 
     RowFunctions rows_;
