@@ -15,6 +15,7 @@ estimators   scikit-learn's ``QuantileRegressor`` and ``LinearSVC`` and ours, al
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
 from functools import cache
@@ -352,14 +353,12 @@ def estimators() -> list[Case]:
     tables = [residual("good", n, d) for n, d in ((10_000, 50), (1_000, 1_000))]
     solvers = ("rectiline-quantile", "sklearn-quantile")
     found = races(tables, [MEDIAN, ("pinball", 0.9)], solvers, **NOT_PENALISED, **same)
-    large = residual("good", 1_000_000, 20)
-    found += races([large], [MEDIAN], solvers, **NOT_PENALISED, **same)
+    found += races([residual("good", 1_000_000, 20)], [MEDIAN], solvers, **NOT_PENALISED, **same)
     # Images of which four fifths are zero: each digit against the others.
     solvers = ("rectiline-classifier", "liblinear", "liblinear-primal")
-    images = {"n": 4000, "columns": "unit"}
     for form in ("dense", "csr"):
         for digit in range(10):
-            table = real("mnist_5k", form=form, target=f"y={digit}", **images)
+            table = real("mnist_5k", form=form, target=f"y={digit}", n=4000, columns="unit")
             same = {"mean": False, "repeats": 3, "tag": f"{form} {digit}"}
             found += races([table], [SQUARED], solvers, **same)
     return found
@@ -396,8 +395,7 @@ def cases(name: str) -> tuple[Case, ...]:
     if name not in (*NAMES, "quick"):
         raise KeyError(f"suite {name!r}: known are {', '.join(NAMES)}, quick")
     found = tuple(globals()[name]())
-    names = [case.name for case in found]
-    if len(set(names)) != len(names):
-        twice = sorted({n for n in names if names.count(n) > 1})
-        raise ValueError(f"suite {name!r} has several cases called {twice[0]!r}")
+    first, count = Counter(case.name for case in found).most_common(1)[0]
+    if count > 1:
+        raise ValueError(f"suite {name!r} has {count} cases called {first!r}")
     return found
