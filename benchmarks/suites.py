@@ -62,9 +62,6 @@ def paired(pairs: Iterable[tuple[Data, Loss]], solvers: Iterable[str], **same: A
     return [case for table, loss in pairs for case in races([table], [loss], invited, **same)]
 
 
-# ---- one function for each suite -----------------------------------------------------------------
-
-
 def door() -> list[Case]:
     quantiles = ("rectiline", "statsmodels", "sklearn-quantile", "cvxpy")
     svm = ("rectiline", "liblinear", "rehline", "cvxpy")
