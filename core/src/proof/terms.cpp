@@ -136,8 +136,20 @@ struct Terms {
     double gap, upper;
 };
 
+Terms linear_terms(const Column& h, double b, double q, double error) {
+    const double size = size_of(b), pays = h.l1 * size, earns = q * b;
+    const double term = std::max(pays - earns, 0.0);
+    return {term, term + error * size + 4 * kUnit * (pays + size_of(earns))};
+}
+
+Terms quadratic_terms(const Column& h, double b, double q, double error) {
+    const double best = q / h.rho, move = size_of(b - best);
+    const double reach = move + error / h.rho + 4 * kUnit * (size_of(best) + move);
+    return {0.5 * h.rho * move * move, 0.5 * h.rho * reach * reach};
+}
+
 // Terms are convex in q, so that the worst one is at an end.
-Terms terms_of(const Column& h, double b, double q, double error) {
+Terms any_terms(const Column& h, double b, double q, double error) {
     const double reach = error + 4 * kUnit * (size_of(q) + h.l1);
     double upper = 0;
     for (const double end :
@@ -218,7 +230,13 @@ BoundedTerms column_bounds(const ColumnFunctions& columns, std::span<const doubl
     for (std::int64_t j = 0; j < columns.d; ++j) {
         const Column h = columns[j];
         square += h.rho * b[j] * b[j], size += h.l1 * size_of(b[j]);
-        const Terms terms = terms_of(h, b[j], q[j], error[j]);
+        Terms terms{};
+        if (h.is_bounded() || (h.rho > 0 && h.l1 > 0))
+            terms = any_terms(h, b[j], q[j], error[j]);
+        else if (h.rho > 0)
+            terms = quadratic_terms(h, b[j], q[j], error[j]);
+        else
+            terms = linear_terms(h, b[j], q[j], error[j]);
         gap += terms.gap, upper += terms.upper;
         const bool pays = b[j] != 0 && (h.rho > 0 || h.l1 > 0);
         if (pays) value_lost += kUnderflow;

@@ -17,6 +17,7 @@ from rectiline._typing import Indices, Vector
 
 _ENTRIES_OF_A_TIMED_PASS = 1_000_000  # a pass over at least so many asks whether there is time
 _ENTRIES_PER_GRAM_BLOCK = 1 << 17  # entries of X handled at once: a block that stays in the cache
+_COLUMNS_PER_GATHERED_COLUMN = 50  # if at most one column in so many is used, they are gathered
 _EIGEN_PRODUCTS_PER_CUBE = 3.0  # products of an eigendecomposition, relative to n**3
 _RANK_TOLERANCE = 1e-13  # relative to the largest eigenvalue of X X'
 _ENTRIES_CHEAPER_THAN_CALLS = 100_000  # a sparse matrix of at most so many may become an array,
@@ -166,11 +167,15 @@ class Design:
     def both(self, coef: Vector, weights: Vector) -> tuple[Vector, Vector]:
         """Return ``(X @ coef, X.T @ weights)``, in one pass over X where its storage allows.
 
-        Nothing is remembered: equal arguments give equal bits, in any order of calls and from any
-        thread.
+        Few columns in use are gathered for the first product. Nothing is remembered: equal
+        arguments give equal bits, in any order of calls and from any thread.
         """
         if self.n_stored >= _ENTRIES_OF_A_TIMED_PASS and not (coef.any() or weights.any()):
             return np.zeros(self.n_samples), np.zeros(self.n_features)
+        if self.n_features >= _COLUMNS_PER_GATHERED_COLUMN and not self.is_sparse:
+            support = np.flatnonzero(coef)
+            if support.size * _COLUMNS_PER_GATHERED_COLUMN <= self.n_features:
+                return self.dense_columns(support) @ coef[support], self.tdot(weights)
         self._begin_pass()
         z, q = self.view.both(coef, weights)
         return z, q
