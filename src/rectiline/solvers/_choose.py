@@ -30,9 +30,7 @@ _SWEEPS_OF_LAST_STAGE = 300.0  # over all rows, after all other solvers have fai
 _MOST_DIGITS = Interior(digits=32)
 # Below this many entries of X a solver is as fast as the test of zero.
 _ENTRIES_TO_TRY_ZERO = 20_000
-# Relative to the loss at zero: a smaller bound on the gain says that zero may be optimal. Up to 1
-# there were strong penalties (hinge, 20,000 x 50) on which the proof failed.
-_ZERO_LOSS_SHARE = 1e-3
+_ZERO_LOSS_SHARE = 1.0  # relative to the loss at zero: with a smaller bound zero may be optimal
 _ZERO_GAIN_SHARE = 1e-6  # relative to the loss at zero: largest gain that is neglected
 # With more columns, or below this gap, a few pivots are faster than Newton's steps.
 _COLUMNS_WITHOUT_PIVOTS, _TOLERANCE_OF_PIVOTS = 25, 1e-7
