@@ -141,6 +141,8 @@ def read(path: Any) -> tuple[dict[str, Any], dict[str, Any]]:
         need(size <= max(BYTES, RATIO * packed), f"the file unpacks to {size:,} bytes")
         need(all(m.compress_type in (0, 8) for m in members), "the compression is unknown")
         need(len(set(archive.namelist())) == len(members), "a member stands there twice")
+        # A comment or an extra field may hide the entry of another member.
+        need(not any(m.comment or m.extra for m in members), "a member has a field of its own")
         # No more than the declared bytes; the last of them compares the checksum.
         parts = {m.filename: archive.open(m).read(m.file_size) for m in members}
         header = json.loads(parts.pop("header.json").decode("utf-8-sig"), parse_constant=int)

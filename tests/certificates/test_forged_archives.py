@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import json
+import re
+import struct
 import tracemalloc
 import zipfile
 import zlib
@@ -110,6 +112,18 @@ def test_members_have_one_name(tmp_path: Path) -> None:
         archive.writestr("0/coef", buffer.getvalue())  # instead of 0/coef.npy, or beside it
     with pytest.raises(verify.Refused, match="a member is no array"):
         verify.check(path, [(X, Y)])
+
+
+@pytest.mark.parametrize("place", [30, 32])  # lengths of the extra field and of the comment
+def test_an_entry_inside_the_field_of_another_is_not_overlooked(tmp_path: Path, place: int) -> None:
+    path = tmp_path / "hidden.rlcert"
+    write(path, *honest(tmp_path))
+    content = bytearray(path.read_bytes())
+    *_, before, last = [found.start() for found in re.finditer(b"PK\1\2", content)]
+    struct.pack_into("<H", content, before + place, content.index(b"PK\5\6") - last)
+    path.write_bytes(content)
+    with pytest.raises(verify.Refused, match=r"a field of its own|not a certificate file"):
+        verify.read(path)
 
 
 def test_files_that_unpack_to_gigabytes_are_refused_unread(tmp_path: Path) -> None:
